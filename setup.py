@@ -1,0 +1,32 @@
+"""Build the Cython kernels. Everything else about the package stands in setup.cfg."""
+
+import os
+import sys
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+# With SPACY_NONLOCAL_BOUNDSCHECK=1 every index in the kernels is checked (slow; for the tests).
+CHECKED = os.environ.get("SPACY_NONLOCAL_BOUNDSCHECK", "0") not in ("", "0")
+
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": CHECKED,
+    "wraparound": False,
+    "initializedcheck": CHECKED,
+    "cdivision": True,
+    "embedsignature": True,
+    "binding": True,
+    "freethreading_compatible": False,
+}
+
+# -fno-trapping-math lets the compiler vectorise "take the larger"; infinities keep their meaning.
+COMPILE_ARGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-fno-trapping-math", "-fno-math-errno"]
+
+extensions = [
+    Extension(".".join(path.with_suffix("").parts), [str(path)], extra_compile_args=COMPILE_ARGS)
+    for path in sorted(Path("spacy_nonlocal").rglob("*.pyx"))
+]
+
+setup(ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES, force=CHECKED))

@@ -1,0 +1,148 @@
+"""Labels: how spans and tags become label numbers, and which label may follow which.
+
+Spans travel as two arrays, in spaCy's own numbering: `iob` (0 unknown, 1 inside, 2 outside, 3 begins) and
+`kind`, the number of the span's class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import Errors
+
+UNKNOWN, INSIDE, OUTSIDE, BEGINS = 0, 1, 2, 3
+SCHEMES = {"BIO": "BI", "BILUO": "BILU", "IO": "I"}
+
+
+class Codec:
+    """Labels that may follow each other freely: tags.
+
+    classes (Sequence[str]): What is told apart.
+    """
+
+    def __init__(self, classes: Sequence[str]) -> None:
+        self.classes = tuple(classes)
+        self.labels: tuple[str, ...] = self.classes
+        self._set_free()
+
+    def _set_free(self) -> None:
+        L = len(self.labels)
+        self.transitions = np.ones((L, L), dtype=bool)  # [from, to]
+        self.start = np.ones(L, dtype=bool)
+        self.end = np.ones(L, dtype=bool)
+
+    def allowed(self, labels: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which labels agree with what is known.
+
+        labels (ndarray): int32[T], -1 where nothing is known.
+        RETURNS (ndarray): bool[T, L].
+        """
+        allowed = np.ones((len(labels), len(self.labels)), dtype=bool)
+        known = np.flatnonzero(labels >= 0)
+        allowed[known] = False
+        allowed[known, labels[known]] = True
+        return allowed
+
+    def fit(self, labels: NDArray[np.int32], fill: int) -> NDArray[np.int32]:
+        """Make labels that were cut out of a longer sequence fit to start and end there.
+
+        labels (ndarray): int32[T], -1 where nothing is known.
+        fill (int): What takes the place of a label that cannot be first or last.
+        RETURNS (ndarray): The labels; a copy if any had to go.
+        """
+        first, last = 0, len(labels)
+        while first < last and labels[first] >= 0 and not self.start[labels[first]]:
+            first += 1
+        while last > first and labels[last - 1] >= 0 and not self.end[labels[last - 1]]:
+            last -= 1
+        if last - first == len(labels):
+            return labels
+        out = np.full_like(labels, fill)
+        out[first:last] = labels[first:last]
+        return out
+
+
+class SpanCodec(Codec):
+    """Labels that say where spans begin and end.
+
+    classes (Sequence[str]): The classes of spans.
+    scheme (str): "BIO", "BILUO" or "IO".
+    """
+
+    def __init__(self, classes: Sequence[str], scheme: str = "BIO") -> None:
+        if scheme not in SCHEMES:
+            raise ValueError(Errors.NL401.format(scheme=scheme, known=", ".join(SCHEMES)))
+        self.classes = tuple(classes)
+        self.scheme = scheme
+        self._parts = SCHEMES[scheme]
+        self.labels = ("O", *(f"{part}-{name}" for name in classes for part in self._parts))
+        # For each label: which part of a span it is, and of which class.
+        self._part = np.array(["O", *(part for _ in classes for part in self._parts)])
+        n_parts = len(self._parts)
+        self._class = np.array([-1, *np.repeat(np.arange(len(classes)), n_parts)], dtype=np.int64)
+        self._set_free()
+        if scheme != "IO":
+            self._forbid()
+
+    def _forbid(self) -> None:
+        opens = np.isin(self._part, ["B", "I"])  # a span may (BIO) or must (BILUO) go on after it
+        continues = np.isin(self._part, ["I", "L"])
+        same = self._class[:, None] == self._class[None, :]
+        into = continues[None, :]
+        self.transitions = np.where(into, opens[:, None] & same, True)
+        self.start = ~continues
+        if self.scheme == "BILUO":
+            self.transitions &= np.where(opens[:, None], into & same, True)
+            self.end = ~opens
+
+    def encode(self, iob: NDArray[np.integer], kind: NDArray[np.integer]) -> NDArray[np.int32]:
+        """Turn spans into labels.
+
+        iob (ndarray): [T], 0 unknown, 1 inside, 2 outside, 3 begins.
+        kind (ndarray): [T], the number of the class; it only matters within spans.
+        RETURNS (ndarray): int32[T], -1 where nothing is known.
+        """
+        within = (iob == INSIDE) | (iob == BEGINS)
+        goes_on = np.append(iob[1:] == INSIDE, False)[: len(iob)]
+        if self.scheme == "IO":
+            part = np.zeros(len(iob), dtype=np.int64)
+        elif self.scheme == "BIO":
+            part = (iob == INSIDE).astype(np.int64)
+        else:
+            # B 0, I 1, L 2, U 3
+            begins = iob == BEGINS
+            part = np.where(begins, np.where(goes_on, 0, 3), np.where(goes_on, 1, 2))
+        labels = np.where(within, 1 + len(self._parts) * kind.astype(np.int64) + part, 0)
+        return np.where(iob == UNKNOWN, -1, labels).astype(np.int32)
+
+    def decode(self, labels: NDArray[np.int32]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Turn labels into spans.
+
+        labels (ndarray): int32[T], a legal sequence.
+        RETURNS (Tuple[ndarray, ndarray]): iob and kind, [T] each; kind is -1 outside.
+        """
+        part, kind = self._part[labels], self._class[labels]
+        iob = np.full(len(labels), OUTSIDE, dtype=np.uint64)
+        iob[np.isin(part, ["I", "L"])] = INSIDE
+        iob[np.isin(part, ["B", "U"])] = BEGINS
+        if self.scheme == "IO" and len(labels):
+            before = np.append(-1, kind[:-1])
+            iob[(kind >= 0) & (kind != before)] = BEGINS
+        return iob, kind
+
+    def allowed(self, labels: NDArray[np.int32]) -> NDArray[np.bool_]:
+        allowed = super().allowed(labels)
+        unknown = labels < 0
+        # A known span has ended where it ends: what is unknown after it must not go on with it.
+        after = np.flatnonzero(unknown[1:] & ~unknown[:-1]) + 1
+        if self.scheme == "BIO":
+            allowed[np.ix_(after, self._part == "I")] = False
+        elif self.scheme == "IO":
+            before = np.flatnonzero(unknown[:-1] & ~unknown[1:])
+            for position, neighbour in (*((t, t - 1) for t in after), *((t, t + 1) for t in before)):
+                if labels[neighbour] > 0:
+                    allowed[position, labels[neighbour]] = False
+        return allowed

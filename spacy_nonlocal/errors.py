@@ -1,0 +1,294 @@
+"""Every message a user can get from us, each with a code.
+
+A message names the component (or file), what is wrong, where, and what to do about it. Codes:
+1xx features, 2xx model files, 3xx corpora, 4xx components and their data, 5xx learners, 6xx kernels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class _Catalogue(type):
+    """Put its code in front of each message, so that no message repeats it."""
+
+    def __new__(
+        mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]
+    ) -> _Catalogue:
+        for code, text in namespace.items():
+            if code.startswith("NL"):
+                namespace[code] = f"[{code}] {text}"
+        return super().__new__(mcs, name, bases, namespace)
+
+
+class Errors(metaclass=_Catalogue):
+    # --- 1xx: features -------------------------------------------------------------------------
+    NL101 = (
+        "Cannot read the feature template {template!r}. A template is one or more attributes with offsets, "
+        "joined by '|': \"orth[0]\", \"orth[-2..2]\", \"lower[-1]|lower[0]\", \"orth[-1]==orth[0]\", or \"bias\"."
+    )
+    NL102 = (
+        "The feature template {template!r} joins a range with something else. Write each combination out, "
+        "e.g. \"orth[-1]|tag[0]\" and \"orth[0]|tag[0]\"."
+    )
+    NL103 = (
+        "The feature template {template!r} has an empty range or an offset beyond {limit}. "
+        "Ranges go from left to right, e.g. \"orth[-2..2]\"."
+    )
+    NL104 = (
+        "Features ask for an unknown attribute {name!r}.{hint} Known are: {known}, prefixN, suffixN, "
+        "gazetteer:NAME, cluster:BITS, and extension attributes as _.name."
+    )
+    NL105 = (
+        "Features use gazetteer:{name}, but no gazetteer of that name is configured (configured: {known}). "
+        "Add a block [….model.features.gazetteers.{name}] with @misc = \"spacy-nonlocal.Gazetteer.v1\"."
+    )
+    NL106 = (
+        "Features use the extension attribute _.{name}, which is not registered. Call "
+        "Token.set_extension({name!r}, default=None) before using the pipeline, or read it from a column."
+    )
+    NL107 = (
+        "The extension attribute _.{name} of token {i} ({token!r}) is {value!r} of type {type}. "
+        "A feature needs a string, a number, a truth value or None."
+    )
+    NL108 = "Unknown feature preset {preset!r}. Known are: {known}."
+    NL109 = "min_count is {min_count}, but a feature must be seen at least once: use 1 or more."
+    NL110 = "No features are configured. Set `preset` (e.g. \"ner\") or list templates under `nodes`."
+
+    # --- 12x: gazetteers, clusters, CRF++ templates ---------------------------------------------
+    NL121 = "{path}: the file cannot be opened ({error}). Correct the path."
+    NL122 = "{path}:{line}: the line is not UTF-8 ({error}). Convert the file to UTF-8."
+    NL123 = (
+        "{path}:{line}: the compressed data are damaged or cut off here ({error}). Get the file "
+        "again."
+    )
+    NL124 = "{path}: the file has no {what}."
+    NL125 = (
+        "{owner} is used before its contents are there. They are read from the file when "
+        "the pipeline is initialized, and from the model when a saved pipeline is loaded."
+    )
+    NL126 = (
+        "{owner}: what a model file holds for it does not fit ({error}). The model is "
+        "damaged, or belongs to another configuration."
+    )
+    NL127 = (
+        "{owner}: the model was made with lower = {given}, but the config says {expected}. Set "
+        "lower as it was, or train again."
+    )
+    NL128 = "A gazetteer got {hashes} hashes but {powers} powers: one of each per token is needed."
+    NL129 = "A gazetteer's table has {expected} prefixes, but {given} were marked."
+    NL130 = (
+        "{path}:{line}: the macro '{macro}' uses column {column}, which is marked '_' (not to be "
+        "used). Name the column, or remove the template."
+    )
+    NL131 = (
+        "{path}:{line}: {text!r} is not a cluster's path, a tab and a word (and, if need be, a tab "
+        "and a count)."
+    )
+    NL132 = "{path}:{line}: the path {bits!r} has other characters than 0 and 1."
+    NL133 = "{path}:{line}: the path {bits!r} has {length} bits. At most {limit} are possible."
+    NL134 = (
+        "{path}:{line}: the word {word!r} was in another cluster before. A word belongs to one "
+        "cluster: remove one of the lines."
+    )
+    NL135 = "A cluster feature asks for {bits} bits of a word's path. Ask for 1 or more."
+    NL136 = (
+        "{path}:{line}: {text!r} is not a CRF++ template. Templates begin with U or B, comments "
+        "with #."
+    )
+    NL137 = (
+        "{path}:{line}: {text!r} is not a macro. Macros are written %x[row,column], such as "
+        "%x[-1,0]."
+    )
+    NL138 = (
+        "{path}:{line}: the macro '{macro}' uses column {column}, but only {columns} columns are "
+        "named. Columns are counted from 0."
+    )
+    NL139 = (
+        "{path}:{line}: {text!r} has no macro, so its text means nothing. Write {letter} alone for "
+        "a template that looks at no text."
+    )
+
+    # --- 2xx: model files ----------------------------------------------------------------------
+    NL201 = (
+        "{source} is not a spacy-nonlocal model file. Was the directory written by another component "
+        "or another program? Save the pipeline again with nlp.to_disk."
+    )
+    NL202 = (
+        "{source} has format version {version}, but this version of spacy-nonlocal reads versions up to "
+        "{known}. Install a newer spacy-nonlocal."
+    )
+    NL203 = (
+        "{source} is damaged: its checksum does not fit its contents, so it was cut short or changed. "
+        "Nothing was loaded. Copy the file again, or train the pipeline again."
+    )
+    NL204 = "{source} holds a {kind!r} file where a {expected!r} file is expected."
+    NL205 = "{source} holds weights that are not finite numbers. Nothing was loaded; train the pipeline again."
+    NL206 = (
+        "Could not save to {directory}: {error}. What was saved there before is unchanged. Check that the "
+        "directory is writable and that there is space left."
+    )
+    NL208 = "This model was called for prediction: there is nothing to learn from. Call begin_update."
+    NL209 = "The model has not been initialized: call nlp.initialize or load a trained pipeline first."
+    NL210 = (
+        "The model was saved without what training needs, so it cannot be trained on. Save it with "
+        "`resumable = true` and without exclude=[\"training\"], or train anew."
+    )
+    NL211 = (
+        "{source} was written for {given} labels, but the model beside it has {labels}: the two files "
+        "do not belong together. Copy the whole directory again."
+    )
+    NL207 = (
+        "Component '{name}' has weights that are not finite numbers (NaN or infinity), so it is not saved. "
+        "Load the last checkpoint, and train with a smaller step."
+    )
+
+    # --- 3xx: corpora --------------------------------------------------------------------------
+    NL301 = "ColumnCorpus has no path. Set it in the config, or say e.g. --paths.train FILE."
+    NL302 = (
+        "ColumnCorpus has an empty document setting. Give the start of the line that opens a "
+        "document, or null to make each sentence a document of its own."
+    )
+    NL303 = "{path}: no documents are left after the first {skip}. Lower skip."
+    NL304 = "{path}: the file has no tokens. Give a file with one token per line."
+    NL305 = "{path}: cannot be read, or is damaged ({error}). Get the file again."
+    NL306 = (
+        "{where}: the line is not {encoding} ({error}). Convert the file, or set encoding "
+        "(CoNLL-2002 needs 'latin-1')."
+    )
+    NL307 = (
+        "{where}: {line!r} has {n} columns, but the names in columns ask for {needed}. Correct the "
+        "line, columns or document."
+    )
+    NL308 = "{where}: {line!r} has nothing in column 'orth'. Correct the line or columns."
+    NL309 = "{where}: {value!r} is no value for column '{name}'. Correct the line or columns."
+    NL310 = (
+        "{where}: {label!r} in column '{name}' is no label. Labels are O, a class after B-, I-, "
+        "L-, U-, E-, S- or M-, or '-' if unknown."
+    )
+    NL311 = (
+        "{where}: head {head!r} is not in its sentence. Heads are numbers from 1 to {length} here, "
+        "or 0 for a root."
+    )
+    NL312 = "{where}: the heads from this token on run in a circle. One must be 0, the root."
+    NL313 = (
+        "Column '{name}' cannot be read: this token extension is computed, not stored. Name the "
+        "column otherwise."
+    )
+    NL314 = "{path}: there is no such file or directory."
+    NL315 = "{path}: the directory has no files to read."
+    NL316 = "'{name}' is no name for a column. Names are: {names}."
+    NL317 = "Column '{name}' is named twice. Name it once, and '_' where a column is to be skipped."
+    NL318 = "None of the columns {columns} is 'orth', the token itself."
+    NL319 = "Input '{name}' is not among the columns {columns} that can be inputs (all but 'orth')."
+    NL320 = "{names} has 'head' without 'dep': spaCy sees no tree unless both are given."
+    NL321 = "ColumnCorpus has {name} = {count}. It counts documents: give 0 or more."
+    NL322 = (
+        "ColumnCorpus cannot read encoding {encoding!r}. Give one that Python knows and that keeps "
+        "ASCII as it is, such as 'utf8' or 'latin-1'."
+    )
+
+    # --- 4xx: components and their data --------------------------------------------------------
+    NL401 = "Unknown labelling scheme {scheme!r}. Known are: {known}."
+    NL402 = (
+        "Component '{name}' has the target {target!r}. A target is \"ents\", \"tag\", \"pos\" or "
+        "\"spans:KEY\", where KEY names a group in doc.spans."
+    )
+    NL403 = (
+        "Component '{name}' does not know the label {label!r} of {text!r} in {where}. It was initialized with: "
+        "{known}. Add the label under [initialize.components.{name}.labels], or initialize with examples that have it."
+    )
+    NL404 = "Component '{name}' is to predict parts of speech, but {label!r} is not one of the universal tags."
+    NL405 = "Component '{name}' has the unit {unit!r}. A unit is \"doc\" or \"sent\"."
+    NL406 = (
+        "Component '{name}' works on sentences (unit = \"sent\"), but {where} has none. Put a sentencizer or a parser "
+        "before it (and into annotating_components for training), or set unit = \"doc\"."
+    )
+    NL407 = (
+        "Component '{name}' has not been trained: it has no weights yet. Train it with `spacy train` or "
+        "nlp.initialize and nlp.update, or load a trained pipeline."
+    )
+    NL408 = (
+        "Component '{name}' was saved without its training state, so it cannot be trained on. Save it with "
+        "`resumable = true` and without exclude=[\"training\"], or train it anew."
+    )
+    NL409 = (
+        "Component '{name}' has its labels already; {label!r} cannot be added. List all labels under "
+        "[initialize.components.{name}.labels] and train anew."
+    )
+    NL410 = (
+        "Component '{name}' got no training examples with any {target} annotation. Check the corpus and, for "
+        "ColumnCorpus, its `columns`; columns under `inputs` are shown to the component, not learned."
+    )
+    NL411 = (
+        "{source} was saved with {saved} labels or transitions that differ from the {given} that target, scheme and "
+        "labels in the config give: the config was changed after training. Restore it, or train anew."
+    )
+    NL412 = "{source} is missing: the directory was not written by this component, or not completely."
+    NL413 = (
+        "{source} was trained with the learner {learner}, which averages weights where the learner in the config does "
+        "not, or the other way round. Restore the learner, or train anew."
+    )
+    NL414 = "Component '{name}' cannot resume from {path}: {error}"
+    NL415 = "Component '{name}': a label has to be a string that is not empty, but {label!r} is not."
+    NL416 = "Component '{name}': bpm_runs is {runs}, but has to be 0 (off) or the number of runs."
+
+    # --- 5xx: learners -------------------------------------------------------------------------
+    NL501 = "{learner}: `{setting}` is {value}, but has to be a number greater than 0."
+    NL502 = "{learner}: `{setting}` is {value}, but has to be 0 or a positive number."
+
+    # --- 6xx: kernels --------------------------------------------------------------------------
+    NL602 = "{given} keys were given for a table, but only {distinct} of them are distinct."
+    NL603 = "A feature key is 0, which the table keeps for its empty slots."
+    NL604 = "A model holds at most 2,147,483,647 features. Raise min_count or use fewer templates."
+    NL605 = "{seeds} templates were given with {terms} lists of terms: one list each is needed."
+    NL606 = "A template names column {column}, but there are only {columns} columns."
+    NL607 = "Attributes have {given} columns (word, token), but the templates look at {expected}."
+    NL608 = "{given} {what} were given for {expected} tokens."
+    NL609 = "Token {position} has word number {id}, but only {words} words are known."
+    NL610 = "Token {position} has a feature in row {row}, but the weights have {rows} rows."
+    NL611 = (
+        "Shapes do not fit: weights are {weights} wide, the base {base}, the output is {out} "
+        "for {length} tokens; widths must agree and be whole blocks of four."
+    )
+    NL612 = "Groups {groups} do not cut {columns} columns into consecutive parts."
+    NL613 = "Word scores or attributes have shape {given}, which does not fit the templates."
+    NL614 = "Group {group} has offset {offset}: all its templates must look at one word there."
+    NL615 = "Node scores {node} and edge scores {edge} do not belong to one lattice."
+    NL616 = (
+        "No labelling of these {length} tokens has a finite score (got {score}): the constraints "
+        "contradict each other, or the weights are not finite."
+    )
+    NL617 = "Token {position} has label number {label}, but there are only {labels} labels."
+    NL618 = "Weights {weights} and averaging sums {sums} do not fit features with {columns} columns."
+
+
+class Warnings(metaclass=_Catalogue):
+    # --- 3xx: corpora --------------------------------------------------------------------------
+    NL351 = (
+        "{path}: no line starts with {document!r}, so each sentence is taken for a document of its "
+        "own. Set document to what opens a document in this file, or to null if nothing does."
+    )
+    NL352 = (
+        "{where}: column '{name}' has unknown labels beside known ones. Span groups cannot hold "
+        "them, so they are read as O."
+    )
+
+    # --- 4xx: components and their data --------------------------------------------------------
+    NL451 = (
+        "Component '{name}': the span {span!r} (tokens {start} to {end}) in {where} is nothing but white space. "
+        "It is left out; its tokens count as unknown."
+    )
+    NL452 = (
+        "Component '{name}': the span {span!r} (tokens {start} to {end} of the reference) in {where} does not begin and "
+        "end where tokens do. It is left out; its tokens count as unknown."
+    )
+    NL453 = (
+        "Component '{name}': the span {span!r} (tokens {start} to {end}) in {where} overlaps a longer one. "
+        "It is left out; the tokens that only it covers count as unknown."
+    )
+    NL454 = "Component '{name}': the training examples have no spans at all, so it will label everything as outside."
+    NL455 = (
+        "Component '{name}': a span crosses the sentence boundary at token {start} of {where}, which unit = \"sent\" "
+        "cannot represent. Its tokens count as unknown."
+    )

@@ -1,0 +1,68 @@
+"""Features as a config declares them.
+
+No postponed annotations here: spaCy hands the signature to pydantic.
+"""
+
+from pathlib import Path
+
+from ..errors import Errors
+from .clusters import Clusters
+from .crfpp import read_template
+from .gazetteers import Gazetteer
+from .presets import PRESETS
+from .templates import expand_names
+
+
+class FeatureTemplates:
+    """Declare the features of a model.
+
+    preset (Optional[str]): A ready list: "ner", "chunk", "tag", "segment" or "kazama".
+    nodes (List[str]): Templates of features that look at one label; they add to the preset's.
+    edges (List[str]): Templates of features that look at two neighbouring labels; "bias" is the label pair alone.
+    min_count (int): A feature must be seen so many times in the training documents.
+    gazetteers (Dict[str, Gazetteer]): Lists of names, used as `gazetteer:NAME`, all of them as `gazetteer:*`.
+    clusters (Optional[Clusters]): A file of word clusters, used as `cluster:BITS`.
+    crfpp (Optional[Union[str, Path]]): A CRF++ template file, whose templates are added.
+    columns (List[str]): The attributes that stand for that file's columns, in order.
+    """
+
+    def __init__(
+        self,
+        preset: str | None = None,
+        nodes: list[str] = [],  # noqa: B006 (never changed)
+        edges: list[str] = ["bias"],  # noqa: B006
+        min_count: int = 1,
+        gazetteers: dict[str, Gazetteer] = {},  # noqa: B006
+        clusters: Clusters | None = None,
+        crfpp: str | Path | None = None,
+        columns: list[str] = [],  # noqa: B006
+    ) -> None:
+        if preset is not None and preset not in PRESETS:
+            raise ValueError(Errors.NL108.format(preset=preset, known=", ".join(PRESETS)))
+        if min_count < 1:
+            raise ValueError(Errors.NL109.format(min_count=min_count))
+        self.min_count = min_count
+        self.gazetteers = dict(gazetteers)
+        self.clusters = clusters
+        self.crfpp = crfpp
+        self.columns = list(columns)
+        ready = PRESETS[preset] if preset is not None else None
+        self.nodes = [*(ready.nodes if ready else ()), *nodes]
+        self.edges = [*(ready.edges if ready else ()), *edges]
+
+    def templates(self) -> tuple[list[str], list[str]]:
+        """Put all templates together. Reads the CRF++ file, if there is one.
+
+        RETURNS (Tuple[List[str], List[str]]): Node templates and edge templates.
+        """
+        nodes, edges = list(self.nodes), list(self.edges)
+        if self.crfpp is not None:
+            more_nodes, more_edges = read_template(self.crfpp, self.columns)
+            nodes += more_nodes
+            edges += more_edges
+        names = sorted(self.gazetteers)
+        nodes = expand_names(nodes, "gazetteer", names)
+        edges = expand_names(edges, "gazetteer", names)
+        if not nodes and not edges:
+            raise ValueError(Errors.NL110)
+        return nodes, edges

@@ -1,0 +1,154 @@
+"""The best labelling of a lattice (Viterbi).
+
+    α[0, y] = node[0, y]
+    α[t, y] = node[t, y] + max_p ( α[t-1, p] + edge[t, p, y] )           back[t, y] = the p that is largest
+
+α is shifted at every position so that its maximum is 0: only differences matter, and on a document of a million
+tokens they keep all their digits. Among equal scores the label with the lower number wins.
+"""
+
+from libc.math cimport INFINITY, isfinite
+from libc.stdlib cimport free, malloc
+
+from .typedefs cimport label_t, weight_t
+from .viterbi cimport Chain
+
+import numpy as np
+
+from ..errors import Errors
+
+
+cdef Chain chain_of(const weight_t[:, ::1] node, const weight_t[:, :, ::1] edge) except *:
+    """Check the shapes of a lattice and look at it as the decoders do."""
+    cdef Chain chain
+    chain.length = node.shape[0]
+    chain.width = node.shape[1]
+    chain.n_labels = edge.shape[1]
+    if (
+        chain.width < 1 or not 1 <= chain.n_labels <= chain.width or edge.shape[2] != chain.width
+        or (edge.shape[0] != 1 and edge.shape[0] != chain.length)
+    ):
+        raise ValueError(Errors.NL615.format(
+            node=(node.shape[0], node.shape[1]), edge=(edge.shape[0], edge.shape[1], edge.shape[2])
+        ))
+    chain.node = &node[0, 0] if chain.length > 0 else NULL
+    chain.edge = &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
+    chain.edge_step = 0 if edge.shape[0] == 1 else chain.n_labels * chain.width
+    return chain
+
+
+cdef void forward(
+    const Chain* chain,       # in
+    weight_t* alpha,          # out [keep, width]: position t is at t % keep
+    Py_ssize_t keep,          # in: T to keep every position, 2 if only the last one is wanted
+    label_t* back,            # out [T, width]
+) noexcept nogil:
+    cdef Py_ssize_t t, y, L = chain.n_labels, width = chain.width
+    cdef label_t p
+    cdef weight_t before, score, top
+    cdef const weight_t* node
+    cdef const weight_t* edge
+    cdef const weight_t* last
+    cdef weight_t* now
+    cdef label_t* arg
+    for t in range(chain.length):
+        node = &chain.node[t * width]
+        now = &alpha[(t % keep) * width]
+        arg = &back[t * width]
+        for y in range(width):
+            arg[y] = 0
+        if t == 0:
+            for y in range(width):
+                now[y] = node[y]
+        else:
+            last = &alpha[((t - 1) % keep) * width]
+            edge = &chain.edge[t * chain.edge_step]
+            for y in range(width):
+                now[y] = -INFINITY
+            for p in range(<label_t> L):
+                before = last[p]
+                if before == -INFINITY:
+                    continue
+                for y in range(width):
+                    score = before + edge[p * width + y]
+                    arg[y] = p if score > now[y] else arg[y]
+                    now[y] = score if score > now[y] else now[y]
+            for y in range(width):
+                now[y] += node[y]
+        top = now[0]
+        for y in range(1, width):
+            top = now[y] if now[y] > top else top
+        if top > -INFINITY:
+            for y in range(width):
+                now[y] -= top
+
+
+cdef label_t best_label(const weight_t* scores, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t y, best = 0
+    for y in range(1, n):
+        if scores[y] > scores[best]:
+            best = y
+    return <label_t> best
+
+
+cdef double path_score(const Chain* chain, const label_t* path) noexcept nogil:
+    """Σ node[t, path[t]] + Σ edge[t, path[t-1], path[t]]"""
+    cdef double total = 0
+    cdef Py_ssize_t t
+    for t in range(chain.length):
+        total += chain.node[t * chain.width + path[t]]
+        if t > 0:
+            total += chain.edge[t * chain.edge_step + path[t - 1] * chain.width + path[t]]
+    return total
+
+
+def viterbi(const weight_t[:, ::1] node, const weight_t[:, :, ::1] edge):
+    """Find the best labelling.
+
+    node (ndarray): float32[T, width], the score of every label at every position; -inf: not allowed.
+    edge (ndarray): float32[1 or T, L, width], the score of every label after every label.
+    RETURNS (Tuple[ndarray, float]): int32[T] labels, and their score.
+    """
+    cdef Chain chain = chain_of(node, edge)
+    path = np.zeros(chain.length, dtype=np.int32)
+    cdef label_t[::1] labels = path
+    if chain.length == 0:
+        return path, 0.0
+    cdef weight_t* alpha = <weight_t*> malloc(2 * chain.width * sizeof(weight_t))
+    cdef label_t* back = <label_t*> malloc(chain.length * chain.width * sizeof(label_t))
+    cdef Py_ssize_t t
+    cdef double score
+    if alpha == NULL or back == NULL:
+        free(alpha)
+        free(back)
+        raise MemoryError
+    with nogil:
+        forward(&chain, alpha, 2, back)
+        t = chain.length - 1
+        labels[t] = best_label(&alpha[(t % 2) * chain.width], chain.n_labels)
+        while t > 0:
+            labels[t - 1] = back[t * chain.width + labels[t]]
+            t -= 1
+        score = path_score(&chain, &labels[0])
+    free(alpha)
+    free(back)
+    if not isfinite(score):
+        raise ValueError(Errors.NL616.format(score=score, length=chain.length))
+    return path, score
+
+
+def score_path(const weight_t[:, ::1] node, const weight_t[:, :, ::1] edge, const label_t[::1] path):
+    """RETURNS (float): node[t, path[t]] and edge[t, path[t-1], path[t]], added up."""
+    cdef Chain chain = chain_of(node, edge)
+    check_path(path, chain.length, chain.n_labels)
+    return path_score(&chain, &path[0]) if chain.length > 0 else 0.0
+
+
+def check_path(const label_t[::1] path, Py_ssize_t length, Py_ssize_t n_labels):
+    """Raise unless path gives each of so many positions one of so many labels."""
+    cdef Py_ssize_t t
+    if path.shape[0] != length:
+        raise ValueError(Errors.NL608.format(what="labels", given=path.shape[0], expected=length))
+    for t in range(length):
+        if not 0 <= path[t] < n_labels:
+            raise ValueError(Errors.NL617.format(label=path[t], labels=n_labels, position=t))

@@ -1,0 +1,41 @@
+"""The margin perceptron (Kazama & Torisawa 2007, algorithm 3.1).
+
+    best != gold:                              move from best to gold
+    else, score(gold) - score(second) <= C:    move from second best to gold
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.nbest import two_best
+from ..models.lattice import Lattice, Move
+from .learner import Distance, Learner, Verdict, check_not_negative, token_errors
+
+
+class MarginPerceptron(Learner):
+    """Learn until the right labelling is ahead of all others by a margin.
+
+    margin (float): C, in units of feature counts.
+    average (bool): Whether to predict with the mean of the weights.
+    """
+
+    name: ClassVar[str] = "MarginPerceptron"
+
+    def __init__(self, margin: float = 1000.0, average: bool = True) -> None:
+        check_not_negative(self.name, "margin", margin)
+        self.margin = margin
+        self.averaged = average
+
+    def judge(self, lattice: Lattice, gold: NDArray[np.int32], distance: Distance) -> Verdict:
+        (best, score), *others = two_best(lattice.node, lattice.edge)
+        errors = token_errors(gold, best)
+        if errors:
+            return Verdict(Move(gold, best, 1.0), errors)
+        for second, second_score in others:
+            if score - second_score <= self.margin:
+                return Verdict(Move(gold, second, 1.0), 0)
+        return Verdict(None, 0)

@@ -1,0 +1,258 @@
+"""The linear-chain model: from documents to lattices, with sparse features.
+
+A thinc Model for spaCy's config and training; its Shim owns the weights, because thinc knows nothing of sparse rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+from thinc.api import Model, Shim
+
+from ..errors import Errors
+from ..features.attributes import Encoded
+from ..features.extractor import FeatureExtractor
+from ..features.feature_templates import FeatureTemplates
+from .lattice import Lattice, Move
+from .predictor import Predictor
+from .storage import pack, unpack
+from .trainer import Rows, Trainer
+
+Backprop = Callable[[list[Move | None]], list[Any]]
+
+
+def LinearChain(features: FeatureTemplates) -> Model[list[Encoded], list[Lattice]]:  # noqa: N802
+    """Build the model that scores label sequences with sparse features.
+
+    features (FeatureTemplates): What the features are.
+    """
+    return Model("linear_chain", forward, shims=[LinearChainShim(features)])
+
+
+def forward(
+    model: Model[Any, Any], sequences: list[Doc | Encoded], is_train: bool
+) -> tuple[list[Lattice], Backprop]:
+    """Score sequences: with the raw weights while training, else with those for prediction.
+
+    Backpropagation takes, instead of a gradient, one Move (or None) for each sequence.
+    """
+    shim = cast(LinearChainShim, model.shims[0])
+    encoded = [shim.encode(each) if isinstance(each, Doc) else each for each in sequences]
+    if not is_train:
+        return [shim.predictor.lattice(each) for each in encoded], _no_backprop
+    trainer = shim.trainer
+    rows = [trainer.rows(each) for each in encoded]
+
+    def backprop(moves: list[Move | None]) -> list[Any]:
+        for each, move in zip(rows, moves, strict=True):
+            shim.learn(each, move)
+        return []
+
+    return [trainer.lattice(each) for each in rows], backprop
+
+
+def _no_backprop(moves: list[Move | None]) -> list[Any]:
+    raise ValueError(Errors.NL208)
+
+
+class LinearChainShim(Shim):
+    """Own the features and the weights of a linear-chain model.
+
+    features (FeatureTemplates): What the features are.
+    """
+
+    def __init__(self, features: FeatureTemplates) -> None:
+        super().__init__(None)
+        self.features = features
+        self._extractor: FeatureExtractor | None = None
+        self._templates: tuple[list[str], list[str]] = ([], [])
+        self._transitions = np.ones((0, 0), dtype=bool)
+        self._trainer: Trainer | None = None
+        self._predictor: Predictor | None = None
+
+    # --- setting up ------------------------------------------------------------------------------
+
+    def begin(
+        self,
+        documents: Callable[[], Iterable[Doc]],
+        sequences: Callable[[Doc, Encoded], Iterable[Encoded]],
+        transitions: NDArray[np.bool_],
+        averaged: bool,
+    ) -> None:
+        """Collect the features of the training documents, and start with weights of zero.
+
+        documents (Callable[[], Iterable[Doc]]): Gives the training documents, each time anew.
+        sequences (Callable[[Doc, Encoded], Iterable[Encoded]]): Cuts a document into sequences.
+        transitions (ndarray): bool[L, L], which label may follow which.
+        averaged (bool): Whether prediction uses the mean of the weights.
+        """
+        self._use(*self.features.templates(), transitions)
+        extractor = self.extractor
+        extractor.reader.load()
+        if "lower_lexicon" in extractor.reader.word_attrs:
+            extractor.reader.lower_lexicon.learn(documents())
+        self._trainer = Trainer(extractor, transitions, averaged)
+        self._predictor = None
+        encoded = (part for doc in documents() for part in sequences(doc, extractor.encode(doc)))
+        self._trainer.collect(encoded, self.features.min_count)
+
+    def _use(self, nodes: list[str], edges: list[str], transitions: NDArray[np.bool_]) -> None:
+        """Derive what follows from templates and labels; the one place, for new and for loaded models."""
+        self._templates = (nodes, edges)
+        self._transitions = transitions
+        self._extractor = FeatureExtractor(self.features, nodes, edges)
+
+    # --- the two halves --------------------------------------------------------------------------
+
+    @property
+    def transitions(self) -> NDArray[np.bool_]:
+        return self._transitions
+
+    @property
+    def is_ready(self) -> bool:
+        return self._extractor is not None
+
+    @property
+    def is_trainable(self) -> bool:
+        return self._trainer is not None
+
+    @property
+    def extractor(self) -> FeatureExtractor:
+        if self._extractor is None:
+            raise ValueError(Errors.NL209)
+        return self._extractor
+
+    @property
+    def trainer(self) -> Trainer:
+        if self._trainer is None:
+            raise ValueError(Errors.NL209 if self._extractor is None else Errors.NL210)
+        return self._trainer
+
+    @property
+    def predictor(self) -> Predictor:
+        if self._predictor is None:
+            self._predictor = Predictor.from_trainer(self.trainer, self._transitions)
+        return self._predictor
+
+    def encode(self, doc: Doc) -> Encoded:
+        """RETURNS (Encoded): A document's attributes."""
+        return self.extractor.encode(doc)
+
+    def learn(self, rows: Rows, move: Move | None) -> None:
+        """Change the weights, if there is anything to change, and count the example."""
+        trainer = self.trainer
+        if move is not None:
+            trainer.move(rows, move)
+        trainer.clock += 1
+        self._predictor = None
+
+    # --- thinc's contract ------------------------------------------------------------------------
+
+    def finish_update(self, optimizer: Any) -> None:
+        """Do nothing: every example has changed the weights already."""
+
+    def to_device(self, device_type: str, device_id: int) -> None:
+        """Do nothing: the weights stay on the CPU."""
+
+    def copy(self) -> LinearChainShim:
+        return LinearChainShim(self.features).from_bytes(self.to_bytes())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> LinearChainShim:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restore, (self.features, self.to_bytes()))
+
+    # --- saving ----------------------------------------------------------------------------------
+
+    def model_bytes(self) -> bytes:
+        """RETURNS (bytes): What prediction needs."""
+        predictor, reader = self.predictor, self.extractor.reader
+        predictor.check_finite("linear_chain")
+        nodes, edges = self._templates
+        settings = {"nodes": nodes, "edges": edges, "labels": len(self._transitions)}
+        resources = {f"resource.{name}": array for name, array in reader.state().items()}
+        transitions = {"transitions": self._transitions.astype(np.uint8)}
+        return pack("model", settings, {**transitions, **predictor.state(), **resources})
+
+    def training_bytes(self, learner: dict[str, Any]) -> bytes:
+        """Write down what only training needs.
+
+        learner (Dict[str, Any]): The learner's name and state, for JSON.
+        RETURNS (bytes): The training file.
+        """
+        trainer = self.trainer
+        settings = {"averaged": trainer.averaged, "labels": trainer.n_labels, "learner": learner}
+        return pack("training", settings, trainer.state())
+
+    def load(
+        self,
+        model: tuple[bytes, str],
+        training: tuple[bytes, str] | None,
+        *,
+        transitions: NDArray[np.bool_] | None = None,
+        averaged: bool | None = None,
+    ) -> dict[str, Any]:
+        """Take over what was saved; nothing changes if any of it is not sound.
+
+        model (Tuple[bytes, str]): What `model_bytes` has written, and where it comes from.
+        training (Optional[Tuple[bytes, str]]): What `training_bytes` has written, and where it comes from.
+        transitions (Optional[ndarray]): bool[L, L], what the labels have to be.
+        averaged (Optional[bool]): What the learner needs.
+        RETURNS (Dict[str, Any]): The learner's name and state, if there is a training file.
+        """
+        fresh = LinearChainShim(self.features)
+        fresh._load_model(*model)
+        if transitions is not None and not np.array_equal(transitions, fresh._transitions):
+            saved, given = len(fresh._transitions), len(transitions)
+            raise ValueError(Errors.NL411.format(source=model[1], saved=saved, given=given))
+        learner = {} if training is None else fresh._load_training(*training)
+        if averaged is not None and fresh._trainer and fresh._trainer.averaged != averaged:
+            raise ValueError(Errors.NL413.format(source=model[1], learner=learner.get("name")))
+        self._templates, self._transitions = fresh._templates, fresh._transitions
+        self._extractor = fresh._extractor
+        self._predictor, self._trainer = fresh._predictor, fresh._trainer
+        return learner
+
+    def _load_model(self, data: bytes, source: str) -> None:
+        settings, arrays = unpack(data, "model", source)
+        self._use(settings["nodes"], settings["edges"], arrays["transitions"].astype(bool))
+        resources = {k.removeprefix("resource."): v for k, v in arrays.items()}
+        self.extractor.reader.set_state(resources)
+        self._predictor = Predictor.from_state(self.extractor, self._transitions, arrays, source)
+
+    def _load_training(self, data: bytes, source: str) -> dict[str, Any]:
+        settings, arrays = unpack(data, "training", source)
+        if settings["labels"] != len(self._transitions):
+            labels = len(self._transitions)
+            raise ValueError(Errors.NL211.format(source=source, given=settings["labels"], labels=labels))
+        self._trainer = Trainer(self.extractor, self._transitions, settings["averaged"])
+        self._trainer.set_state(arrays, source)
+        # The same weights, from one table instead of two.
+        self._predictor = None
+        learner: dict[str, Any] = settings["learner"]
+        return learner
+
+    def to_bytes(self) -> bytes:
+        """RETURNS (bytes): Both files in one, for thinc; empty for a model that was never initialized."""
+        if not self.is_ready:
+            return b""
+        files = [self.model_bytes()]
+        if self.is_trainable:
+            files.append(self.training_bytes({}))
+        return pack("shim", {}, {str(i): np.frombuffer(f, np.uint8) for i, f in enumerate(files)})
+
+    def from_bytes(self, bytes_data: bytes) -> LinearChainShim:
+        if bytes_data:
+            _, files = unpack(bytes_data, "shim", "linear_chain")
+            model, *training = [(files[name].tobytes(), "linear_chain") for name in sorted(files)]
+            self.load(model, training[0] if training else None)
+        return self
+
+
+def _restore(features: FeatureTemplates, data: bytes) -> LinearChainShim:
+    return LinearChainShim(features).from_bytes(data)

@@ -1,0 +1,165 @@
+"""Weights that stand still: fast scores for prediction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors
+from ..features.attributes import Encoded
+from ..features.extractor import FeatureExtractor
+from ..kernels.lattice import padded, score_rows
+from ..kernels.lexemes import fill_outside, fill_words, score_words
+from ..kernels.table import KeyTable
+from .lattice import Lattice
+from .storage import Arrays, pack_sparse, unpack_sparse
+from .trainer import Trainer, base_scores, edge_scores
+
+
+class Predictor:
+    """The predicting half of a linear-chain model.
+
+    extractor (FeatureExtractor): Features.
+    transitions (ndarray): bool[L, L], which label may follow which.
+    node_table (KeyTable), node_weights (ndarray): float32[R, width].
+    edge_table (KeyTable), edge_weights (ndarray): float32[R, L * width].
+    """
+
+    def __init__(
+        self,
+        extractor: FeatureExtractor,
+        transitions: NDArray[np.bool_],
+        node_table: KeyTable,
+        node_weights: NDArray[np.float32],
+        edge_table: KeyTable,
+        edge_weights: NDArray[np.float32],
+    ) -> None:
+        self.extractor = extractor
+        self.n_labels = len(transitions)
+        self.width = padded(self.n_labels)
+        self.base_node, self.base_edge = base_scores(transitions)
+        self.node_table, self.node_weights = node_table, node_weights
+        self.edge_table, self.edge_weights = edge_table, edge_weights
+        self._bias = self.base_edge + edge_weights[0]
+        self._zero = np.zeros(self.width, dtype=np.float32)
+        self._rest_groups = np.array([0, len(extractor.rest)], dtype=np.int32)
+        self._edge_groups = np.array([0, len(extractor.edges)], dtype=np.int32)
+        self._word_scores = WordScores(self)
+
+    @classmethod
+    def from_trainer(cls, trainer: Trainer, transitions: NDArray[np.bool_]) -> Predictor:
+        """RETURNS (Predictor): One that uses the trainer's weights as they are now."""
+        return cls(
+            trainer.extractor,
+            transitions,
+            trainer.node.table,
+            trainer.node.mean(trainer.clock),
+            trainer.edge.table,
+            trainer.edge.mean(trainer.clock),
+        )
+
+    def lattice(self, sequence: Encoded) -> Lattice:
+        """RETURNS (Lattice): Scores of a sequence."""
+        extractor = self.extractor
+        node = self._word_scores.node_scores(sequence)
+        if len(extractor.rest):
+            rows = self.node_table.find(extractor.keys(extractor.rest, sequence))
+            rest = np.empty_like(node)
+            score_rows(rows, self._rest_groups, self.node_weights, self._zero, rest)
+            node += rest
+        rows = self.edge_table.find(extractor.keys(extractor.edges, sequence))
+        edge = edge_scores(rows, self._edge_groups, self.edge_weights, self._bias, self.n_labels)
+        return Lattice(node, edge)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """RETURNS (Dict[str, ndarray]): Keys and weights of the features that have any."""
+        L = self.n_labels
+        edges = self.edge_weights.reshape(-1, L, self.width)[:, :, :L].reshape(-1, L * L)
+        nodes = self.node_weights[:, :L]
+        node_rows, edge_rows = nodes.any(axis=1), edges.any(axis=1)
+        # The label pair alone is row 0, even if it never got a weight.
+        edge_rows[0] = True
+        return {
+            "node.keys": self.node_table.keys()[node_rows],
+            **pack_sparse("node", nodes[node_rows]),
+            "edge.keys": self.edge_table.keys()[edge_rows],
+            **pack_sparse("edge", edges[edge_rows]),
+        }
+
+    @classmethod
+    def from_state(
+        cls,
+        extractor: FeatureExtractor,
+        transitions: NDArray[np.bool_],
+        arrays: Arrays,
+        source: str,
+    ) -> Predictor:
+        L = len(transitions)
+        width = padded(L)
+        nodes = unpack_sparse("node", arrays, L, source)
+        edges = unpack_sparse("edge", arrays, L * L, source).reshape(-1, L, L)
+        room = ((0, 0), (0, width - L))
+        return cls(
+            extractor,
+            transitions,
+            KeyTable(arrays["node.keys"]),
+            np.ascontiguousarray(np.pad(nodes, room)),
+            KeyTable(arrays["edge.keys"]),
+            np.ascontiguousarray(np.pad(edges, ((0, 0), *room)).reshape(-1, L * width)),
+        )
+
+    def check_finite(self, name: str) -> None:
+        """Raise if a weight is not a finite number."""
+        if not (np.isfinite(self.node_weights).all() and np.isfinite(self.edge_weights).all()):
+            raise ValueError(Errors.NL207.format(name=name))
+
+
+class WordScores:
+    """For every word seen, and every offset, the sum of all weights that depend on that word alone."""
+
+    def __init__(self, predictor: Predictor) -> None:
+        self._predictor = predictor
+        self._generation = -1
+        self._n_words = 0
+        extractor = predictor.extractor
+        self._scores = np.zeros((0, len(extractor.offsets), predictor.width), dtype=np.float32)
+        distance = int(np.abs(extractor.offsets).max(initial=1))
+        self._outside = np.zeros((len(extractor.offsets), distance, predictor.width), np.float32)
+        fill_outside(*self._arguments(), self._outside)
+
+    def _arguments(self) -> tuple[Any, ...]:
+        extractor, predictor = self._predictor.extractor, self._predictor
+        return (
+            extractor.nodes,
+            extractor.word_groups,
+            extractor.offsets,
+            predictor.node_table,
+            predictor.node_weights,
+        )
+
+    def node_scores(self, sequence: Encoded) -> NDArray[np.float32]:
+        """RETURNS (ndarray): float32[T, width], without what looks at more than one word or at a token."""
+        predictor = self._predictor
+        self._catch_up()
+        node = np.empty((len(sequence), predictor.width), dtype=np.float32)
+        offsets, base = predictor.extractor.offsets, predictor.base_node
+        score_words(sequence.ids, offsets, self._scores, self._outside, base, node)
+        return node
+
+    def _catch_up(self) -> None:
+        """Compute the vectors of words that were read since the last time."""
+        words = self._predictor.extractor.reader.words
+        if words.generation != self._generation:
+            self._generation, self._n_words = words.generation, 0
+        n = len(words)
+        if n == self._n_words:
+            return
+        if n > len(self._scores):
+            scores = np.zeros((max(n, 2 * len(self._scores)), *self._scores.shape[1:]), np.float32)
+            scores[: self._n_words] = self._scores[: self._n_words]
+            self._scores = scores
+        new = np.arange(self._n_words, n, dtype=np.int32)
+        fill_words(*self._arguments(), words.values, new, self._scores)
+        self._n_words = n

@@ -1,0 +1,407 @@
+"""What all labelling components share: spaCy's contract around a lattice model, a target and a learner.
+
+No postponed annotations here: spaCy hands the signature of `initialize` to pydantic.
+"""
+
+import random
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import srsly
+from numpy.typing import NDArray
+from spacy import util
+from spacy.attrs import SENT_START
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.vocab import Vocab
+from thinc.api import Model, Optimizer
+from tqdm import tqdm
+
+from ..errors import Errors, Warnings
+from ..features.attributes import Encoded
+from ..kernels.viterbi import viterbi
+from ..learners.learner import Learner
+from ..models.lattice import Lattice
+from ..models.linear_chain import LinearChainShim
+from ..models.storage import write_files
+from ..targets import describe, make_target
+from .scoring import labeller_score
+
+Labels = NDArray[np.int32]
+
+
+class SequenceLabeller(TrainablePipe):
+    """The base of components that label sequences.
+
+    vocab (Vocab): The shared vocabulary.
+    model (Model): Gives the lattice of a sequence.
+    name (str): The component's name.
+    learner (Learner): The update rule.
+    target (str): What is learned: "ents", "tag", "pos" or "spans:KEY".
+    scheme (str): How spans become labels: "BIO", "BILUO" or "IO".
+    unit (str): What is one sequence: "doc" or "sent".
+    resumable (bool): Whether to save what only training needs, so that it can go on later.
+    scorer (Optional[Callable]): Scores predictions.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[Any, Any],
+        name: str,
+        *,
+        learner: Learner,
+        target: str = "ents",
+        scheme: str = "BIO",
+        unit: str = "doc",
+        resumable: bool = True,
+        scorer: Callable[..., dict[str, Any]] | None = labeller_score,
+    ) -> None:
+        if unit not in ("doc", "sent"):
+            raise ValueError(Errors.NL405.format(name=name, unit=unit))
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.learner = learner
+        self.resumable = resumable
+        self.scorer = scorer
+        self.cfg: dict[str, Any] = {"labels": [], "target": target, "scheme": scheme, "unit": unit}
+        self._target = make_target(target, scheme, name)
+        self._codec = self._target.codec(())
+        self._seen = 0  # examples that `update` was given
+        self._skip = 0  # examples that a resumed run has seen already
+
+    # --- labels ----------------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """RETURNS (Tuple[str, ...]): The classes that the component tells apart."""
+        return tuple(self.cfg["labels"])
+
+    @property
+    def label_data(self) -> tuple[str, ...]:
+        """RETURNS (Tuple[str, ...]): What `spacy init labels` writes, for `initialize`."""
+        return self.labels
+
+    def add_label(self, label: str) -> int:
+        """Add a label before the component is initialized.
+
+        label (str): The label.
+        RETURNS (int): 0 if it is there already, else 1.
+        """
+        if not isinstance(label, str) or not label:
+            raise ValueError(Errors.NL415.format(name=self.name, label=label))
+        if label in self.labels:
+            return 0
+        if self._shim.is_ready:
+            raise ValueError(Errors.NL409.format(name=self.name, label=label))
+        self._set_labels([*self.labels, label])
+        return 1
+
+    def _set_labels(self, labels: Iterable[str]) -> None:
+        """Derive what follows from the labels; the one place, for new and for loaded components."""
+        self.cfg["labels"] = sorted(labels)
+        self._codec = self._target.codec(self.labels)
+        for label in self.labels:
+            self.vocab.strings.add(label)
+
+    @property
+    def _shim(self) -> LinearChainShim:
+        return cast(LinearChainShim, self.model.shims[0])
+
+    # --- prediction ------------------------------------------------------------------------------
+
+    def predict(self, docs: Iterable[Doc]) -> list[Labels]:
+        """Label documents without changing them.
+
+        docs (Iterable[Doc]): The documents.
+        RETURNS (List[ndarray]): int32[T] label numbers for each document.
+        """
+        if not self._shim.is_ready:
+            raise ValueError(Errors.NL407.format(name=self.name))
+        return [self._label(doc) for doc in docs]
+
+    def _label(self, doc: Doc) -> Labels:
+        path = np.zeros(len(doc), dtype=np.int32)
+        if not len(doc):
+            return path
+        encoded = self._shim.encode(doc)
+        preset = self._target.preset(doc, self._codec, self.vocab)
+        for start, end in self._bounds(doc):
+            (lattice,) = self.model.predict([encoded.part(start, end)])
+            self._close(lattice)
+            if preset is not None:
+                known = self._codec.fit(preset[start:end], fill=0)
+                lattice = lattice.restrict(self._codec.allowed(known))
+            path[start:end], _ = viterbi(lattice.node, lattice.edge)
+        return path
+
+    def set_annotations(self, docs: Iterable[Doc], scores: list[Labels]) -> None:
+        """Write labels into documents.
+
+        docs (Iterable[Doc]): The documents.
+        scores (List[ndarray]): What `predict` has returned for them.
+        """
+        for doc, path in zip(docs, scores, strict=True):
+            self._target.write(doc, path, self._codec, self.vocab)
+
+    def _bounds(self, doc: Doc) -> list[tuple[int, int]]:
+        """Where each sequence of a document starts and ends."""
+        if self.cfg["unit"] == "doc" or len(doc) < 2:
+            return [(0, len(doc))] if len(doc) else []
+        if not doc.has_annotation("SENT_START"):
+            raise ValueError(Errors.NL406.format(name=self.name, where=describe(doc)))
+        starts = doc.to_array(SENT_START) == 1
+        starts[0] = True
+        edges = [*np.flatnonzero(starts).tolist(), len(doc)]
+        return list(zip(edges[:-1], edges[1:], strict=True))
+
+    def _close(self, lattice: Lattice) -> None:
+        """Forbid what cannot be first or last in a sequence."""
+        L = lattice.n_labels
+        lattice.node[0, :L][~self._codec.start] = -np.inf
+        lattice.node[-1, :L][~self._codec.end] = -np.inf
+
+    # --- learning --------------------------------------------------------------------------------
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from examples, one after the other.
+
+        examples (Iterable[Example]): The examples.
+        drop (float): Has no effect: there is no dropout.
+        sgd (Optional[Optimizer]): Has no effect: the learner sets its own steps.
+        losses (Optional[Dict[str, float]]): The number of tokens that were labelled wrong is added here.
+        RETURNS (Dict[str, float]): The losses.
+        """
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, f"{type(self).__name__}.update")
+        if not self._shim.is_ready:
+            raise ValueError(Errors.NL407.format(name=self.name))
+        if not self._shim.is_trainable:
+            raise ValueError(Errors.NL408.format(name=self.name))
+        for eg in examples:
+            self._seen += 1
+            if self._seen > self._skip:
+                for sequence, gold in self._sequences(eg):
+                    losses[self.name] += self._learn(sequence, gold)
+        return losses
+
+    def _sequences(self, eg: Example) -> Iterator[tuple[Encoded, Labels]]:
+        """The sequences of an example that have any annotation, with their right labels."""
+        doc = eg.predicted
+        gold = self._target.gold(eg, self._codec, self.vocab) if len(doc) else None
+        if gold is None or not (gold >= 0).any():
+            return
+        encoded = self._shim.encode(doc)
+        for start, end in self._bounds(doc):
+            part = self._codec.fit(gold[start:end], fill=-1)
+            if part.size and (part != gold[start:end]).any():
+                where = describe(doc)
+                warnings.warn(
+                    Warnings.NL455.format(name=self.name, start=start, where=where), stacklevel=2
+                )
+            if (part >= 0).any():
+                yield encoded.part(start, end), part
+
+    def _learn(self, sequence: Encoded, gold: Labels) -> float:
+        (lattice,), backprop = self.model.begin_update([sequence])
+        self._close(lattice)
+        if (gold < 0).any():
+            # The best labelling that agrees with what is known stands for the right one.
+            known = lattice.restrict(self._codec.allowed(gold))
+            gold, _ = viterbi(known.node, known.edge)
+        trainer = self._shim.trainer
+        verdict = self.learner.judge(
+            lattice, gold, lambda a, b: trainer.distance(trainer.rows(sequence), a, b)
+        )
+        backprop([verdict.move])
+        return verdict.loss
+
+    # --- initialization --------------------------------------------------------------------------
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: Iterable[str] | None = None,
+        bpm_runs: int = 0,
+        bpm_seed: int = 0,
+        resume: str | Path | None = None,
+    ) -> None:
+        """Find the labels and the features of the training documents.
+
+        get_examples (Callable[[], Iterable[Example]]): Gives the training examples.
+        nlp (Optional[Language]): The pipeline.
+        labels (Optional[Iterable[str]]): All labels, if they are known beforehand (`spacy init labels`).
+        bpm_runs (int): Start from the mean of so many one-pass runs over shuffled data (Kazama & Torisawa 2007);
+            0: start from zero.
+        bpm_seed (int): How those runs shuffle.
+        resume (Optional[Union[str, Path]]): A pipeline saved by an interrupted run of the same config. Training goes
+            on where that one stopped, and ends as if it had not been interrupted.
+        """
+        validate_get_examples(get_examples, f"{type(self).__name__}.initialize")
+        if bpm_runs < 0:
+            raise ValueError(Errors.NL416.format(name=self.name, runs=bpm_runs))
+        self._seen = self._skip = 0
+        if resume is not None:
+            self._resume(Path(resume))
+            return
+        self._set_labels({*self.labels, *(self._find_labels(get_examples) if labels is None else labels)})
+        self._check_labels(get_examples)
+
+        def documents() -> Iterator[Doc]:
+            return (eg.predicted for eg in get_examples())
+
+        def sequences(doc: Doc, encoded: Encoded) -> Iterator[Encoded]:
+            return (encoded.part(start, end) for start, end in self._bounds(doc))
+
+        self._shim.begin(documents, sequences, self._codec.transitions, self.learner.averaged)
+        if bpm_runs:
+            self._start_from_mean(get_examples, bpm_runs, random.Random(bpm_seed))
+
+    def _find_labels(self, get_examples: Callable[[], Iterable[Example]]) -> set[str]:
+        return set().union(*(self._target.classes(eg.reference) for eg in get_examples()))
+
+    def _check_labels(self, get_examples: Callable[[], Iterable[Example]]) -> None:
+        """Complain about examples that have nothing to learn from."""
+        if self._codec.labels == ():
+            raise ValueError(Errors.NL410.format(name=self.name, target=self.cfg["target"]))
+        if self.labels:
+            return
+        known = (self._target.gold(eg, self._codec, self.vocab) >= 0 for eg in get_examples())
+        if not any(each.any() for each in known):
+            raise ValueError(Errors.NL410.format(name=self.name, target=self.cfg["target"]))
+        warnings.warn(Warnings.NL454.format(name=self.name), stacklevel=2)
+
+    def _start_from_mean(
+        self, get_examples: Callable[[], Iterable[Example]], runs: int, rng: random.Random
+    ) -> None:
+        """BPM initialization: learn from zero in several orders; the mean of the outcomes is where training starts."""
+        trainer = self._shim.trainer
+        data = [pair for eg in get_examples() for pair in self._sequences(eg)]
+        parts = (trainer.node, trainer.edge)
+        sums = [np.zeros_like(part.w, dtype=np.float64) for part in parts]
+        for _ in tqdm(range(runs), desc=f"{self.name}: BPM runs", disable=None):
+            trainer.reset()
+            for i in rng.sample(range(len(data)), len(data)):
+                self._learn(*data[i])
+            for total, part in zip(sums, parts, strict=True):
+                total += part.w
+        trainer.reset()
+        for total, part in zip(sums, parts, strict=True):
+            part.w[...] = total / runs
+
+    def _resume(self, path: Path) -> None:
+        """Load a checkpoint; the examples it has seen will be passed over."""
+        directory = path / self.name if (path / self.name).is_dir() else path
+        try:
+            self.from_disk(directory, exclude=("vocab",))
+            if not self._shim.is_trainable:
+                raise ValueError(Errors.NL408.format(name=self.name))
+        except (ValueError, OSError) as error:
+            raise ValueError(Errors.NL414.format(name=self.name, path=path, error=error)) from None
+        self._skip, self._seen = self._seen, 0
+
+    # --- saving ----------------------------------------------------------------------------------
+
+    def _files(self, exclude: Iterable[str]) -> dict[str, bytes]:
+        """The contents of the component's files."""
+        files = {"cfg": srsly.json_dumps(self.cfg).encode("utf8")}
+        if self._shim.is_ready:
+            files["model"] = self._shim.model_bytes()
+        if self._shim.is_trainable and self.resumable:
+            state = {**self.learner.state(), "seen": max(self._seen, self._skip)}
+            files["training"] = self._shim.training_bytes(state)
+        return {name: data for name, data in files.items() if name not in set(exclude)}
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Write the component into bytes.
+
+        exclude (Iterable[str]): What to leave out: "training", "vocab".
+        RETURNS (bytes): The component.
+        """
+        serialize: dict[str, Callable[[], Any]] = {
+            name: (lambda data=data: data) for name, data in self._files(exclude).items()
+        }
+        serialize["vocab"] = lambda: self.vocab.to_bytes(exclude=exclude)
+        return util.to_bytes(serialize, exclude)
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "SequenceLabeller":
+        """Load the component from bytes.
+
+        bytes_data (bytes): What `to_bytes` has written.
+        exclude (Iterable[str]): What to leave out: "training", "vocab".
+        RETURNS (SequenceLabeller): The component.
+        """
+        files: dict[str, bytes] = {}
+        deserialize: dict[str, Callable[[Any], Any]] = {
+            name: (lambda data, name=name: files.__setitem__(name, data))
+            for name in ("cfg", "model", "training")
+        }
+        deserialize["vocab"] = lambda data: self.vocab.from_bytes(data, exclude=exclude)
+        util.from_bytes(bytes_data, deserialize, exclude)
+        self._load(files, f"component '{self.name}'")
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save the component: all of it, or, if anything fails, nothing.
+
+        path (Union[str, Path]): A directory.
+        exclude (Iterable[str]): What to leave out: "training", "vocab".
+        """
+        directory = util.ensure_path(path)
+        files = self._files(exclude)
+        stale = tuple(name for name in ("model", "training") if name not in files)
+        write_files(directory, files, remove=stale)
+        if "vocab" not in exclude:
+            self.vocab.to_disk(directory / "vocab", exclude=exclude)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "SequenceLabeller":
+        """Load the component from a directory.
+
+        path (Union[str, Path]): The directory.
+        exclude (Iterable[str]): What to leave out: "training", "vocab".
+        RETURNS (SequenceLabeller): The component.
+        """
+        directory = util.ensure_path(path)
+        if not (directory / "cfg").is_file():
+            raise ValueError(Errors.NL412.format(source=directory / "cfg"))
+        names = [n for n in ("cfg", "model", "training") if n not in set(exclude)]
+        files = {n: (directory / n).read_bytes() for n in names if (directory / n).is_file()}
+        if "vocab" not in exclude and (directory / "vocab").is_dir():
+            self.vocab.from_disk(directory / "vocab", exclude=exclude)
+        self._load(files, str(directory))
+        return self
+
+    def _load(self, files: dict[str, bytes], source: str) -> None:
+        """Check everything, then take it over."""
+        try:
+            labels = list(srsly.json_loads(files["cfg"])["labels"]) if "cfg" in files else self.labels
+        except (ValueError, KeyError, TypeError):
+            raise ValueError(Errors.NL203.format(source=f"{source}/cfg")) from None
+        if "model" in files:
+            training = files.get("training")
+            state = self._shim.load(
+                (files["model"], f"{source}/model"),
+                None if training is None else (training, f"{source}/training"),
+                transitions=self._target.codec(sorted(labels)).transitions,
+                averaged=self.learner.averaged,
+            )
+            self._seen = state.get("seen", 0)
+            self.learner.set_state(state)
+        self._set_labels(labels)

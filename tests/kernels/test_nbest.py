@@ -1,0 +1,162 @@
+import numpy as np
+import pytest
+from hypothesis import given
+
+from spacy_nonlocal.kernels.nbest import two_best
+from spacy_nonlocal.kernels.viterbi import viterbi
+
+from .oracles import (
+    INF,
+    best_path,
+    floats,
+    labellings,
+    lattices,
+    path_scores,
+    quick,
+    second_path,
+)
+
+
+def zeros(*shape):
+    return np.zeros(shape, dtype=np.float32)
+
+
+def plain(paths):
+    return [(tuple(path.tolist()), score) for path, score in paths]
+
+
+def agree_with_enumeration(node, edge):
+    first = best_path(node, edge)
+    if first[1] == -INF:
+        with pytest.raises(ValueError, match=f"NL616.* {len(node)} tokens .*got -inf"):
+            two_best(node, edge)
+        return
+    second = second_path(node, edge, first[0])
+    got = two_best(node, edge)
+    assert plain(got) == [first] + ([second] if second else [])
+    assert all(path.dtype == np.int32 for path, _ in got)
+
+
+@quick
+@given(lattices())
+def test_best_two_of_all_labellings(lattice):
+    agree_with_enumeration(*lattice)
+
+
+@quick
+@given(lattices(masks=True))
+def test_best_two_of_the_legal_labellings(lattice):
+    agree_with_enumeration(*lattice)
+
+
+@quick
+@given(lattices(exact=False))
+def test_no_labelling_is_better_by_more_than_rounding(lattice):
+    node, edge = lattice
+    want = np.sort(path_scores(node, edge, labellings(len(node), edge.shape[1])))[::-1][:2]
+    got = two_best(node, edge)
+    assert len(got) == len(want)
+    np.testing.assert_allclose([score for _, score in got], want, rtol=0, atol=0.01)
+    for path, score in got:
+        assert score == pytest.approx(path_scores(node, edge, path[None])[0], abs=1e-9)
+    assert len({tuple(path) for path, _ in got}) == len(got)
+
+
+@quick
+@given(lattices())
+def test_first_is_that_of_viterbi(lattice):
+    path, score = viterbi(*lattice)
+    assert plain(two_best(*lattice))[0] == (tuple(path.tolist()), score)
+
+
+def test_ties_are_broken_the_same_way_every_time():
+    node, edge = zeros(3, 4), zeros(1, 4, 4)
+    want = [((0, 0, 0), 0), ((0, 0, 1), 0)]
+    for _ in range(20):
+        assert plain(two_best(node, edge)) == want
+
+
+def test_second_may_differ_in_the_first_label_only():
+    node = floats([[1, 0], [9, 0], [9, 0]])
+    assert plain(two_best(node, zeros(1, 2, 2))) == [((0, 0, 0), 19), ((1, 0, 0), 18)]
+
+
+def test_second_may_differ_everywhere():
+    node = floats([[1, 0], [0, 0], [0, 0], [0, 0]])
+    edge = floats([[[0, -100], [-100, 0]]])
+    assert plain(two_best(node, edge)) == [((0, 0, 0, 0), 1), ((1, 1, 1, 1), 0)]
+
+
+def test_paths_do_not_share_memory():
+    (first, _), (second, _) = two_best(floats([[1, 0], [1, 0]]), zeros(1, 2, 2))
+    second[:] = 7
+    assert first.tolist() == [0, 0]
+
+
+def test_lengths_zero_and_one():
+    for edge in (zeros(1, 2, 4), zeros(0, 2, 4)):
+        assert plain(two_best(zeros(0, 4), edge)) == [((), 0)]
+    node = floats([[1, 3, 2, -INF]])
+    assert plain(two_best(node, zeros(1, 3, 4))) == [((1,), 3), ((2,), 2)]
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_one_label_has_no_second_best(width):
+    node = np.full((5, width), -INF, dtype=np.float32)
+    node[:, 0] = 1
+    assert plain(two_best(node, zeros(1, 1, width))) == [((0,) * 5, 5)]
+
+
+def test_one_legal_labelling_has_no_second_best():
+    node = floats([[0, -INF], [0, 0], [0, 0]])
+    edge = floats([[[-INF, 0], [0, -INF]]])
+    assert plain(two_best(node, edge)) == [((0, 1, 0), 0)]
+    # Nor is there one if the other labels lead nowhere.
+    node = floats([[0, 0], [0, -INF], [0, 0]])
+    edge = floats([[[0, -INF], [-INF, 0]]])
+    assert plain(two_best(node, edge)) == [((0, 0, 0), 0)]
+
+
+def test_long_sequence_keeps_all_digits():
+    # Scores add up to 200 million; the second best path is 1/64 worse, in one label of 200,000.
+    T, L, width = 200_000, 3, 4
+    rng = np.random.default_rng(0)
+    node = np.full((T, width), -INF, dtype=np.float32)
+    node[:, :L] = 1000 - rng.integers(2, 100, size=(T, L)) / 64
+    best = rng.integers(0, L, size=T)
+    node[np.arange(T), best] = 1000
+    at, other = 123_456, (best[123_456] + 1) % L
+    node[at, other] = 1000 - 1 / 64
+    (first, score), (second, lower) = two_best(node, zeros(1, L, width))
+    assert np.array_equal(first, best)
+    assert np.flatnonzero(second != best).tolist() == [at]
+    assert second[at] == other
+    assert (score, lower) == (1000 * T, 1000 * T - 1 / 64)
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_contradicting_constraints(length):
+    node = zeros(length, 4)
+    node[0] = -INF
+    with pytest.raises(ValueError, match=f"NL616.* {length} tokens .*got -inf"):
+        two_best(node, zeros(1, 3, 4))
+
+
+def test_scores_that_are_no_numbers_at_all():
+    with pytest.raises(ValueError, match="NL616.*not finite"):
+        two_best(np.full((3, 4), np.nan, dtype=np.float32), zeros(1, 4, 4))
+
+
+@pytest.mark.parametrize(
+    ("node", "edge"),
+    [
+        ((3, 4), (2, 2, 4)),
+        ((0, 4), (2, 2, 4)),
+        ((3, 4), (1, 2, 8)),
+        ((3, 4), (1, 5, 4)),
+        ((3, 4), (1, 0, 4)),
+    ],
+)
+def test_scores_of_different_lattices(node, edge):
+    with pytest.raises(ValueError, match=r"NL615.*\(\d, \d\).*\(\d, \d, \d\)"):
+        two_best(zeros(*node), zeros(*edge))
