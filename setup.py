@@ -22,7 +22,9 @@ DIRECTIVES = {
 }
 
 # -fno-trapping-math lets the compiler vectorise "take the larger"; infinities keep their meaning.
-COMPILE_ARGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-fno-trapping-math", "-fno-math-errno"]
+COMPILE_ARGS = (
+    ["/O2"] if sys.platform == "win32" else ["-O3", "-fno-trapping-math", "-fno-math-errno"]
+)
 
 extensions = [
     Extension(".".join(path.with_suffix("").parts), [str(path)], extra_compile_args=COMPILE_ARGS)

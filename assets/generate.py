@@ -26,8 +26,8 @@ SPLITS = {"train": 9, "dev": 2, "test": 2}  # parts of the documents
 LENGTHS = (60, 200)  # tokens per document, shortest and longest
 TARGET_LENGTHS = tuple(range(85, 160, 5))
 
-AMBIGUOUS_SHARE = 0.55  # names that other documents use in another class
-USUAL_CLASS_SHARE = 0.35  # ambiguous names in the class usual for them in this split
+AMBIGUOUS_SHARE = 0.58  # names that other documents use in another class
+USUAL_CLASS_SHARE = 0.4  # ambiguous names in the class usual for them in this split
 NEUTRAL_SHARE = 0.35  # body sentences that do not tell the class
 GROUP_SHARE = 0.2  # neutral sentences about several members of one class
 STAR_SHARE = 0.8  # neutral sentences about the two members the document is most about
@@ -223,6 +223,7 @@ def make_facts(rng: Random) -> dict[str, str]:
         "before": templates.MONTHS[(month - rng.choice((1, 2, 3, 4))) % 12],
         "month": templates.MONTHS[month],
         "after": templates.MONTHS[(month + rng.choice((1, 2, 3, 4))) % 12],
+        "cost": rng.choice(templates.VALUES["number"]),
         "won": str(lost + rng.choice((1, 2, 3))),
         "lost": str(lost),
     }

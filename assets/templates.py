@@ -3,8 +3,8 @@
 ``{role}`` is the short mention of a member of the cast ("Kent"); ``{role.clear}`` introduces it
 ("Mayor Clare Kent", "the town of Kent", "Kent Textiles Ltd"); ``.full`` is the full name alone,
 ``.titled`` is "Mr Kent" or "Ms Kent". ``{few}`` and other such slots are filled from ``VALUES``;
-``{day}``, ``{later}``, ``{before}``, ``{month}``, ``{after}``, ``{won}`` and ``{lost}`` have one
-value per document. ``[this|that]`` is a choice between texts. A story is a headline and a first
+``{day}``, ``{later}``, ``{before}``, ``{month}``, ``{after}``, ``{cost}``, ``{won}`` and ``{lost}``
+have one value per document. ``[this|that]`` is a choice between texts. A story is a headline and a first
 sentence, with ``//`` between them.
 """
 
@@ -70,12 +70,13 @@ VALUES = {
     "nth": _words("20th 25th 40th 50th 75th 100th"),
     "number": _words("12 14 18 21 24 30 35 40 45 60 75 80 90"),
     "thousand": _words("1,200 1,800 2,500 3,100 4,600 7,000 9,400 11,000 15,500 24,000"),
+    "wind": _words("95 105 110 120 130 140"),
     "percent": _words("1.5 2 2.4 3 3.7 4 5 6.5 8 9 11 14"),
     "age": _words("44 47 52 56 61 63 67 70"),
     "old_age": _words("71 74 76 79 81 83 85 88 90 92"),
     "year": _words("1951 1956 1962 1967 1971 1974 1979 1983 1988 1992"),
 }
-DAYS = _words("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
+DAYS = _words("Monday Tuesday Wednesday Thursday Friday")
 MONTHS = _words(
     "January February March April May June July August September October November December"
 )
@@ -476,7 +477,7 @@ BUSINESS = Topic(
         """
         {firm} Slides // Shares in {firm.clear} fell {percent} per cent on {day} on weak sales.
         {firm} to Cut {number} Jobs // {firm.clear} said on {day} that it would cut {number} jobs.
-        {boss} to Go in {after} // {boss.clear} will leave {firm.clear}, it said on {day}.
+        {boss} to Go in {after} // {boss.clear} will leave {firm.clear} in {after}.
         {firm} and {rival} in Talks // {firm.clear} and {rival.clear} are in merger talks.
         {firm} Buys Stake // {firm.clear} said on {day} that it had bought a stake in {rival.clear}.
         {firm} Sales Rise // Sales at {firm.clear} rose {percent} per cent in the last quarter.
@@ -584,7 +585,7 @@ COUNCIL = Topic(
             COMPANY,
             """
             The work is to be done by {builder.clear}.
-            {builder.clear} is to do the work for {number} million pounds.
+            {builder.clear} is to do the work for {cost} million pounds.
             The bid from {builder.clear} was the lowest of {few}.
             """,
             0.6,
@@ -610,14 +611,14 @@ COUNCIL = Topic(
         {opponent}, {mayor} and {resident} once sat on the same committee.
         {resident} wrote to {mayor} in {before}.
         The vote in committee had been close.
-        The work will take {few} months and cost {number} million pounds.
+        The work will take {few} months and cost {cost} million pounds.
         {builder} has promised to start before {after}.
         The council has worked with {builder} before.
         Most people in {town} get to work by car.
         {town} and {neighbour} share a fire station.
         Pupils from {neighbour} will come by bus.
         Either {neighbour} or {town} will lose its court.
-        {mayor} put the cost at {number} million pounds.
+        {mayor} put the cost at {cost} million pounds.
         {opponent} spoke of broken promises.
         There was applause when {resident} stood up.
         The next meeting is on {later} at 7.30 in the town hall.
@@ -744,7 +745,7 @@ COURTS = Topic(
         Much of the morning was spent on {x}.
         In the afternoon {x} came up again.
         The name of {x} was read out twice.
-        For {x}, a long summer lies ahead.
+        For {x}, a long wait lies ahead.
         A letter about {x} was shown to the jury.
         {x} was the subject of a long argument.
         The newspapers have written about {x} for weeks.
@@ -830,12 +831,12 @@ WEATHER = Topic(
         Between {town} and {second} the railway line was under water.
         {town}, {second} and {third} were the worst hit.
         The road from {town} to {second} has reopened.
-        Winds of {number} kilometres an hour were measured [at sea|on the coast].
+        Winds of {wind} kilometres an hour were measured [at sea|on the coast].
         "I have never seen the river so high," {forecaster} said.
         "It will get worse before it gets better," {forecaster} said.
         {forecaster} expects sunshine by {later}.
         {bureau} sees a risk of frost at night.
-        {supplier} put the damage at {number} million pounds.
+        {supplier} put the damage at {cost} million pounds.
         Complaints about {supplier} have doubled.
         {supplier} will check {few} of its stations.
         Volunteers filled {thousand} sandbags.
@@ -846,7 +847,7 @@ WEATHER = Topic(
         Ferries between {second} and {third} are cancelled until {later}.
         {third} or {second} could be next.
         The night was calm, and {forecaster} went home at last.
-        Insurance firms expect claims of {number} million pounds.
+        Insurance firms expect claims from {thousand} households.
         The last storm of this kind was in {year}.
         Nice weather is expected for the weekend.
         Wells and rivers in the region are full.
@@ -946,7 +947,7 @@ CULTURE = Topic(
         For {label}, it is the biggest project of the year.
         {label} expects to sell {thousand} copies.
         The concert hall in {town} is too small.
-        The second half is too long by {number} minutes.
+        The second half is too long by [ten|fifteen|twenty] minutes.
         The lighting is plain, the costumes are splendid.
         The programme lists {few} new works.
         A film about {artist} is planned.

@@ -142,7 +142,10 @@ class SpanCodec(Codec):
             allowed[np.ix_(after, self._part == "I")] = False
         elif self.scheme == "IO":
             before = np.flatnonzero(unknown[:-1] & ~unknown[1:])
-            for position, neighbour in (*((t, t - 1) for t in after), *((t, t + 1) for t in before)):
+            for position, neighbour in (
+                *((t, t - 1) for t in after),
+                *((t, t + 1) for t in before),
+            ):
                 if labels[neighbour] > 0:
                     allowed[position, labels[neighbour]] = False
         return allowed

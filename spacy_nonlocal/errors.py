@@ -12,9 +12,7 @@ from typing import Any
 class _Catalogue(type):
     """Put its code in front of each message, so that no message repeats it."""
 
-    def __new__(
-        mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]
-    ) -> _Catalogue:
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> _Catalogue:
         for code, text in namespace.items():
             if code.startswith("NL"):
                 namespace[code] = f"[{code}] {text}"
@@ -25,15 +23,15 @@ class Errors(metaclass=_Catalogue):
     # --- 1xx: features -------------------------------------------------------------------------
     NL101 = (
         "Cannot read the feature template {template!r}. A template is one or more attributes with offsets, "
-        "joined by '|': \"orth[0]\", \"orth[-2..2]\", \"lower[-1]|lower[0]\", \"orth[-1]==orth[0]\", or \"bias\"."
+        'joined by \'|\': "orth[0]", "orth[-2..2]", "lower[-1]|lower[0]", "orth[-1]==orth[0]", or "bias".'
     )
     NL102 = (
         "The feature template {template!r} joins a range with something else. Write each combination out, "
-        "e.g. \"orth[-1]|tag[0]\" and \"orth[0]|tag[0]\"."
+        'e.g. "orth[-1]|tag[0]" and "orth[0]|tag[0]".'
     )
     NL103 = (
         "The feature template {template!r} has an empty range or an offset beyond {limit}. "
-        "Ranges go from left to right, e.g. \"orth[-2..2]\"."
+        'Ranges go from left to right, e.g. "orth[-2..2]".'
     )
     NL104 = (
         "Features ask for an unknown attribute {name!r}.{hint} Known are: {known}, prefixN, suffixN, "
@@ -41,7 +39,7 @@ class Errors(metaclass=_Catalogue):
     )
     NL105 = (
         "Features use gazetteer:{name}, but no gazetteer of that name is configured (configured: {known}). "
-        "Add a block [….model.features.gazetteers.{name}] with @misc = \"spacy-nonlocal.Gazetteer.v1\"."
+        'Add a block [….model.features.gazetteers.{name}] with @misc = "spacy-nonlocal.Gazetteer.v1".'
     )
     NL106 = (
         "Features use the extension attribute _.{name}, which is not registered. Call "
@@ -53,7 +51,7 @@ class Errors(metaclass=_Catalogue):
     )
     NL108 = "Unknown feature preset {preset!r}. Known are: {known}."
     NL109 = "min_count is {min_count}, but a feature must be seen at least once: use 1 or more."
-    NL110 = "No features are configured. Set `preset` (e.g. \"ner\") or list templates under `nodes`."
+    NL110 = 'No features are configured. Set `preset` (e.g. "ner") or list templates under `nodes`.'
 
     # --- 12x: gazetteers, clusters, CRF++ templates ---------------------------------------------
     NL121 = "{path}: the file cannot be opened ({error}). Correct the path."
@@ -128,11 +126,15 @@ class Errors(metaclass=_Catalogue):
         "Could not save to {directory}: {error}. What was saved there before is unchanged. Check that the "
         "directory is writable and that there is space left."
     )
-    NL208 = "This model was called for prediction: there is nothing to learn from. Call begin_update."
-    NL209 = "The model has not been initialized: call nlp.initialize or load a trained pipeline first."
+    NL208 = (
+        "This model was called for prediction: there is nothing to learn from. Call begin_update."
+    )
+    NL209 = (
+        "The model has not been initialized: call nlp.initialize or load a trained pipeline first."
+    )
     NL210 = (
         "The model was saved without what training needs, so it cannot be trained on. Save it with "
-        "`resumable = true` and without exclude=[\"training\"], or train anew."
+        '`resumable = true` and without exclude=["training"], or train anew.'
     )
     NL211 = (
         "{source} was written for {given} labels, but the model beside it has {labels}: the two files "
@@ -191,18 +193,18 @@ class Errors(metaclass=_Catalogue):
     # --- 4xx: components and their data --------------------------------------------------------
     NL401 = "Unknown labelling scheme {scheme!r}. Known are: {known}."
     NL402 = (
-        "Component '{name}' has the target {target!r}. A target is \"ents\", \"tag\", \"pos\" or "
-        "\"spans:KEY\", where KEY names a group in doc.spans."
+        'Component \'{name}\' has the target {target!r}. A target is "ents", "tag", "pos" or '
+        '"spans:KEY", where KEY names a group in doc.spans.'
     )
     NL403 = (
         "Component '{name}' does not know the label {label!r} of {text!r} in {where}. It was initialized with: "
         "{known}. Add the label under [initialize.components.{name}.labels], or initialize with examples that have it."
     )
     NL404 = "Component '{name}' is to predict parts of speech, but {label!r} is not one of the universal tags."
-    NL405 = "Component '{name}' has the unit {unit!r}. A unit is \"doc\" or \"sent\"."
+    NL405 = 'Component \'{name}\' has the unit {unit!r}. A unit is "doc" or "sent".'
     NL406 = (
         "Component '{name}' works on sentences (unit = \"sent\"), but {where} has none. Put a sentencizer or a parser "
-        "before it (and into annotating_components for training), or set unit = \"doc\"."
+        'before it (and into annotating_components for training), or set unit = "doc".'
     )
     NL407 = (
         "Component '{name}' has not been trained: it has no weights yet. Train it with `spacy train` or "
@@ -210,7 +212,7 @@ class Errors(metaclass=_Catalogue):
     )
     NL408 = (
         "Component '{name}' was saved without its training state, so it cannot be trained on. Save it with "
-        "`resumable = true` and without exclude=[\"training\"], or train it anew."
+        '`resumable = true` and without exclude=["training"], or train it anew.'
     )
     NL409 = (
         "Component '{name}' has its labels already; {label!r} cannot be added. List all labels under "
@@ -224,13 +226,17 @@ class Errors(metaclass=_Catalogue):
         "{source} was saved with {saved} labels or transitions that differ from the {given} that target, scheme and "
         "labels in the config give: the config was changed after training. Restore it, or train anew."
     )
-    NL412 = "{source} is missing: the directory was not written by this component, or not completely."
+    NL412 = (
+        "{source} is missing: the directory was not written by this component, or not completely."
+    )
     NL413 = (
         "{source} was trained with the learner {learner}, which averages weights where the learner in the config does "
         "not, or the other way round. Restore the learner, or train anew."
     )
     NL414 = "Component '{name}' cannot resume from {path}: {error}"
-    NL415 = "Component '{name}': a label has to be a string that is not empty, but {label!r} is not."
+    NL415 = (
+        "Component '{name}': a label has to be a string that is not empty, but {label!r} is not."
+    )
     NL416 = "Component '{name}': bpm_runs is {runs}, but has to be 0 (off) or the number of runs."
 
     # --- 5xx: learners -------------------------------------------------------------------------
@@ -260,7 +266,9 @@ class Errors(metaclass=_Catalogue):
         "contradict each other, or the weights are not finite."
     )
     NL617 = "Token {position} has label number {label}, but there are only {labels} labels."
-    NL618 = "Weights {weights} and averaging sums {sums} do not fit features with {columns} columns."
+    NL618 = (
+        "Weights {weights} and averaging sums {sums} do not fit features with {columns} columns."
+    )
 
 
 class Warnings(metaclass=_Catalogue):
@@ -280,8 +288,8 @@ class Warnings(metaclass=_Catalogue):
         "It is left out; its tokens count as unknown."
     )
     NL452 = (
-        "Component '{name}': the span {span!r} (tokens {start} to {end} of the reference) in {where} does not begin and "
-        "end where tokens do. It is left out; its tokens count as unknown."
+        "Component '{name}': the span {span!r} (tokens {start} to {end} of the reference) in {where} does not begin "
+        "and end where tokens do. It is left out; its tokens count as unknown."
     )
     NL453 = (
         "Component '{name}': the span {span!r} (tokens {start} to {end}) in {where} overlaps a longer one. "

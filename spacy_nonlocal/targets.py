@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from spacy.util import filter_spans
 from spacy.vocab import Vocab
 
 from .codecs import BEGINS, INSIDE, OUTSIDE, UNKNOWN, Codec, SpanCodec
+from .doc_arrays import read_column, read_columns, write_columns
 from .errors import Errors, Warnings
 
 Annotation = tuple[NDArray[np.uint64], NDArray[np.uint64]]  # iob and class hash, [T] each
@@ -54,7 +55,7 @@ def describe(doc: Doc) -> str:
 def same_tokens(eg: Example) -> bool:
     """RETURNS (bool): Whether prediction and reference have the same tokens."""
     x, y = eg.predicted, eg.reference
-    return len(x) == len(y) and bool((x.to_array(ORTH) == y.to_array(ORTH)).all())
+    return len(x) == len(y) and bool((read_column(x, ORTH) == read_column(y, ORTH)).all())
 
 
 class Target:
@@ -88,7 +89,9 @@ class Target:
             known = ", ".join(codec.classes) or "none"
             where = describe(doc)
             raise ValueError(
-                Errors.NL403.format(name=self.name, label=label, text=text, where=where, known=known)
+                Errors.NL403.format(
+                    name=self.name, label=label, text=text, where=where, known=known
+                )
             )
         return codec.classes.index(label)
 
@@ -113,25 +116,29 @@ class TokenTarget(Target):
 
     def classes(self, doc: Doc) -> set[str]:
         strings = doc.vocab.strings
-        return {self._text(value, strings) for value in set(doc.to_array(self.attr).tolist()) if value}
+        return {
+            self._text(value, strings)
+            for value in set(read_column(doc, self.attr).tolist())
+            if value
+        }
 
     def gold(self, eg: Example, codec: Codec, vocab: Vocab) -> NDArray[np.int32]:
         reference = eg.reference
         if same_tokens(eg):
-            values = reference.to_array(self.attr)
+            values = read_column(reference, self.attr)
         else:
             aligned = eg.get_aligned("TAG" if self.attr == TAG else "POS")
             values = np.array([value or 0 for value in aligned], dtype=np.uint64)
         return self._labels(values, codec, reference, strict=True)
 
     def preset(self, doc: Doc, codec: Codec, vocab: Vocab) -> NDArray[np.int32] | None:
-        values = doc.to_array(self.attr)
+        values = read_column(doc, self.attr)
         return self._labels(values, codec, doc, strict=False) if values.any() else None
 
     def write(self, doc: Doc, labels: NDArray[np.int32], codec: Codec, vocab: Vocab) -> None:
         numbers = np.array([self._number(label, vocab) for label in codec.classes], dtype=np.uint64)
-        before = doc.to_array(self.attr)
-        doc.from_array([self.attr], np.where(before != 0, before, numbers[labels])[:, None])
+        before = read_column(doc, self.attr)
+        write_columns(doc, [self.attr], np.where(before != 0, before, numbers[labels])[:, None])
 
     def _labels(
         self, values: NDArray[np.uint64], codec: Codec, doc: Doc, *, strict: bool
@@ -208,7 +215,7 @@ class SpanTarget(Target):
 
     def _without_whitespace(self, doc: Doc, iob: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Leave out spans that are nothing but white space."""
-        space = doc.to_array(IS_SPACE) == 1
+        space = read_column(doc, IS_SPACE) == 1
         for start in np.flatnonzero(space & (iob == BEGINS)).tolist():
             end = _span_end(iob, start)
             if space[start:end].all():
@@ -231,7 +238,9 @@ class SpanTarget(Target):
         for start in np.flatnonzero(iob == BEGINS).tolist():
             end = _span_end(iob, start)
             where = np.unique(np.asarray(to_x[start:end]))
-            fits = len(where) > 0 and _letters(x[where[0] : where[-1] + 1]) == _letters(y[start:end])
+            fits = len(where) > 0 and _letters(x[where[0] : where[-1] + 1]) == _letters(
+                y[start:end]
+            )
             if fits:
                 out[where[0]], out[where[0] + 1 : where[-1] + 1] = BEGINS, INSIDE
                 out_numbers[where[0] : where[-1] + 1] = numbers[start]
@@ -242,14 +251,17 @@ class SpanTarget(Target):
 
     def _warn(self, message: str, doc: Doc, start: int, end: int) -> None:
         span, where = doc[start:end].text, describe(doc)
-        warnings.warn(message.format(name=self.name, span=span, start=start, end=end, where=where), stacklevel=2)
+        warnings.warn(
+            message.format(name=self.name, span=span, start=start, end=end, where=where),
+            stacklevel=2,
+        )
 
 
 class EntsTarget(SpanTarget):
     """Entities, `doc.ents`. Entities that are there already stay, and are decoded around."""
 
     def annotation(self, doc: Doc) -> Annotation:
-        array = doc.to_array([ENT_IOB, ENT_TYPE])
+        array = read_columns(doc, [ENT_IOB, ENT_TYPE])
         return array[:, 0], array[:, 1]
 
     def preset(self, doc: Doc, codec: SpanCodec, vocab: Vocab) -> NDArray[np.int32] | None:
@@ -267,12 +279,14 @@ class EntsTarget(SpanTarget):
     def write(self, doc: Doc, labels: NDArray[np.int32], codec: SpanCodec, vocab: Vocab) -> None:
         iob, number = codec.decode(labels)
         # One more, for number -1: outside.
-        hashes = np.array([*(vocab.strings.add(name) for name in codec.classes), 0], dtype=np.uint64)
+        hashes = np.array(
+            [*(vocab.strings.add(name) for name in codec.classes), 0], dtype=np.uint64
+        )
         array = np.stack([iob, hashes[number]], axis=1)
-        before = doc.to_array([ENT_IOB, ENT_TYPE])
+        before = read_columns(doc, [ENT_IOB, ENT_TYPE])
         keep = (before[:, 0] == BEGINS) | (before[:, 0] == INSIDE)
         array[keep] = before[keep]
-        doc.from_array([ENT_IOB, ENT_TYPE], array)
+        write_columns(doc, [ENT_IOB, ENT_TYPE], array)
 
 
 class SpansTarget(SpanTarget):

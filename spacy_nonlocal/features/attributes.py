@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import IDS
+from spacy.attrs import IDS, ORTH
 from spacy.lexeme import Lexeme
 from spacy.strings import get_string_id
 from spacy.tokens import Doc, Token
 
+from ..doc_arrays import read_column, read_columns
 from ..errors import Errors
 from ..kernels.table import KeyTable
 from .clusters import Clusters, lexeme_code
@@ -28,7 +29,16 @@ from .words import affix, short_shape, word_form
 
 SPACY_WORD_ATTRS = (
     *("orth", "lower", "shape", "prefix", "suffix", "length"),
-    *("is_alpha", "is_ascii", "is_digit", "is_lower", "is_punct", "is_space", "is_title", "is_upper"),
+    *(
+        "is_alpha",
+        "is_ascii",
+        "is_digit",
+        "is_lower",
+        "is_punct",
+        "is_space",
+        "is_title",
+        "is_upper",
+    ),
     *("is_stop", "is_bracket", "is_quote", "is_left_punct", "is_right_punct", "is_currency"),
     *("like_url", "like_num", "like_email"),
 )
@@ -83,7 +93,9 @@ class AttributeReader:
         self.token_attrs: list[str] = []
         for name in names:
             (self.word_attrs if self._is_word_attr(name) else self.token_attrs).append(name)
-        self._spacy_token_attrs = [IDS[n.upper()] for n in self.token_attrs if n in SPACY_TOKEN_ATTRS]
+        self._spacy_token_attrs = [
+            IDS[n.upper()] for n in self.token_attrs if n in SPACY_TOKEN_ATTRS
+        ]
         self._extensions = [n[2:] for n in self.token_attrs if n.startswith("_.")]
         self._gazetteer_names = [
             n.partition(":")[2] for n in self.token_attrs if n.startswith("gazetteer:")
@@ -114,15 +126,17 @@ class AttributeReader:
         doc (Doc): The document.
         RETURNS (Encoded): Its word numbers and token values.
         """
-        orths = doc.to_array("ORTH")
+        orths = read_column(doc, ORTH)
         ids = self.words.ids(doc, orths)
         columns: list[NDArray[np.uint64]] = []
         if self._spacy_token_attrs:
-            columns.append(doc.to_array(self._spacy_token_attrs).reshape(len(doc), -1))
+            columns.append(read_columns(doc, self._spacy_token_attrs))
         columns += [_extension_values(doc, name)[:, None] for name in self._extensions]
         for name in self._gazetteer_names:
             gazetteer = self.gazetteers[name]
-            columns.append(gazetteer.tags(*self.words.gazetteer_values(ids, gazetteer.lower))[:, None])
+            columns.append(
+                gazetteer.tags(*self.words.gazetteer_values(ids, gazetteer.lower))[:, None]
+            )
         if not columns:
             return Encoded(orths, ids, np.zeros((len(doc), 0), dtype=np.uint64))
         return Encoded(orths, ids, np.ascontiguousarray(np.hstack(columns), dtype=np.uint64))
@@ -139,7 +153,7 @@ class AttributeReader:
         if name in SPACY_WORD_ATTRS or name in SPACY_TOKEN_ATTRS:
             value = getattr(token, f"{name}_", None)
             if value is None:
-                value = int(doc.to_array(IDS[name.upper()])[token.i])
+                value = int(read_column(doc, IDS[name.upper()])[token.i])
             return str(value)
         return _word_text(token.lex, name, self)
 
@@ -166,7 +180,9 @@ class AttributeReader:
         """RETURNS (Dict[str, ndarray]): What was read from files or learned from the training documents."""
         out = {f"lower_lexicon.{k}": v for k, v in self.lower_lexicon.state().items()}
         for name in sorted(self.gazetteers):
-            out.update({f"gazetteer:{name}.{k}": v for k, v in self.gazetteers[name].state().items()})
+            out.update(
+                {f"gazetteer:{name}.{k}": v for k, v in self.gazetteers[name].state().items()}
+            )
         if self.clusters is not None:
             out.update({f"clusters.{k}": v for k, v in self.clusters.state().items()})
         return out
@@ -244,7 +260,7 @@ class WordTable:
         rows = self._table.add(orths[positions])
         self._grow(len(self._table))
         if self._spacy:
-            array = doc.to_array([attr for _, attr in self._spacy]).reshape(len(doc), -1)
+            array = read_columns(doc, [attr for _, attr in self._spacy])
             self._values[rows[:, None], [column for column, _ in self._spacy]] = array[positions]
         for row, position in zip(rows.tolist(), positions.tolist(), strict=True):
             lex = doc[position].lex
@@ -255,7 +271,9 @@ class WordTable:
 
     def _grow(self, n: int) -> None:
         if n > len(self._values):
-            values = np.zeros((max(2 * len(self._values), n, 1024), self.n_columns), dtype=np.uint64)
+            values = np.zeros(
+                (max(2 * len(self._values), n, 1024), self.n_columns), dtype=np.uint64
+            )
             values[: len(self._values)] = self._values
             self._values = values
 
@@ -304,7 +322,9 @@ def _number(value: Any, name: str, token: Token) -> int:
     if isinstance(value, float):
         return get_string_id(repr(value))
     raise ValueError(
-        Errors.NL107.format(name=name, value=value, type=type(value).__name__, token=token.text, i=token.i)
+        Errors.NL107.format(
+            name=name, value=value, type=type(value).__name__, token=token.text, i=token.i
+        )
     )
 
 

@@ -26,7 +26,9 @@ class FeatureExtractor:
     edges (Sequence[str]): Edge templates.
     """
 
-    def __init__(self, features: FeatureTemplates, nodes: Sequence[str], edges: Sequence[str]) -> None:
+    def __init__(
+        self, features: FeatureTemplates, nodes: Sequence[str], edges: Sequence[str]
+    ) -> None:
         node_templates, edge_templates = parse_templates(nodes), parse_templates(edges)
         names = {
             reference.attr: None

@@ -19,7 +19,7 @@ class Gazetteer:
     """A list of names, found in a text from left to right, the longest first.
 
     A name matches a run of tokens whose texts, written without whitespace, are the same: "U.S." is
-    found as one token, as three and as four. kernels/gazetteer.pyx says where tokens may be cut.
+    found as one token, as two and as four. kernels/gazetteer.pyx says where tokens may be cut.
 
     The file is read by `load`, not here: a saved pipeline brings the list with it and must work
     where the file does not exist.

@@ -85,7 +85,9 @@ def expand_names(texts: Sequence[str], prefix: str, names: Iterable[str]) -> lis
     star = f"{prefix}:*"
     out = []
     for text in texts:
-        out += [text.replace(star, f"{prefix}:{name}") for name in names] if star in text else [text]
+        out += (
+            [text.replace(star, f"{prefix}:{name}") for name in names] if star in text else [text]
+        )
     return out
 
 

@@ -3,9 +3,9 @@
     node[t, y] = base[y] + Σ_g ( Σ_{k in group g} weights[rows[t, k], y] )
 
 The sum goes group by group because prediction keeps the inner sums of whole groups (see lexemes.pyx): with the same
-order of additions both give the same floats, bit for bit. Labels are padded to a multiple of four ("width"); the base of
-a padded label is -inf, so that no decoder ever takes it. Edge scores use the same function on rows of
-L * width weights.
+order of additions both give the same floats, bit for bit. Labels are padded to a multiple of four ("width"); the base
+of a padded label is -inf, so that no decoder ever takes it. Edge scores use the same function on rows of L * width
+weights.
 """
 
 from libc.stdlib cimport calloc, free

@@ -1,8 +1,8 @@
 """The one update kernel: w += step * (Φ(gold) - Φ(guess)), and what goes with it.
 
 Features fire on the tokens where two labellings differ, and on the label pairs that end or begin there; all others
-cancel. Averaging costs nothing extra: beside w += Δ it keeps u += clock·Δ, where the clock counts the examples seen before;
-the mean of w over all examples is then w - u / clock.
+cancel. Averaging costs nothing extra: beside w += Δ it keeps u += clock·Δ, where the clock counts the examples seen
+before; the mean of w over all examples is then w - u / clock.
 """
 
 from .typedefs cimport label_t, row_t, sum_t, weight_t

@@ -1,7 +1,7 @@
 """The margin perceptron (Kazama & Torisawa 2007, algorithm 3.1).
 
-    best != gold:                              move from best to gold
-    else, score(gold) - score(second) <= C:    move from second best to gold
+best != gold:                              move from best to gold
+else, score(gold) - score(second) <= C:    move from second best to gold
 """
 
 from __future__ import annotations

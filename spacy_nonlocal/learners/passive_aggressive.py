@@ -1,8 +1,8 @@
 """The passive-aggressive learner PA-I (Crammer et al. 2006), with Hamming cost.
 
-    guess = argmax_y  score(y) + #{t: y_t != gold_t}
-    loss  = score(guess) + #{t: guess_t != gold_t} - score(gold)
-    step  = min(C, loss / ‖Φ(gold) - Φ(guess)‖²)
+guess = argmax_y  score(y) + #{t: y_t != gold_t}
+loss  = score(guess) + #{t: guess_t != gold_t} - score(gold)
+step  = min(C, loss / ‖Φ(gold) - Φ(guess)‖²)
 """
 
 from __future__ import annotations

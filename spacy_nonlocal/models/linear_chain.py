@@ -229,7 +229,9 @@ class LinearChainShim(Shim):
         settings, arrays = unpack(data, "training", source)
         if settings["labels"] != len(self._transitions):
             labels = len(self._transitions)
-            raise ValueError(Errors.NL211.format(source=source, given=settings["labels"], labels=labels))
+            raise ValueError(
+                Errors.NL211.format(source=source, given=settings["labels"], labels=labels)
+            )
         self._trainer = Trainer(self.extractor, self._transitions, settings["averaged"])
         self._trainer.set_state(arrays, source)
         # The same weights, from one table instead of two.

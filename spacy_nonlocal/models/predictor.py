@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 from ..errors import Errors
 from ..features.attributes import Encoded
 from ..features.extractor import FeatureExtractor
+from ..kernels.keys import Templates
 from ..kernels.lattice import padded, score_rows
 from ..kernels.lexemes import fill_outside, fill_words, score_words
 from ..kernels.table import KeyTable
 from .lattice import Lattice
 from .storage import Arrays, pack_sparse, unpack_sparse
 from .trainer import Trainer, base_scores, edge_scores
+
+_Arguments = tuple[Templates, NDArray[np.int32], NDArray[np.int32], KeyTable, NDArray[np.float32]]
 
 
 class Predictor:
@@ -78,9 +81,9 @@ class Predictor:
         L = self.n_labels
         edges = self.edge_weights.reshape(-1, L, self.width)[:, :, :L].reshape(-1, L * L)
         nodes = self.node_weights[:, :L]
-        node_rows, edge_rows = nodes.any(axis=1), edges.any(axis=1)
+        node_rows = np.any(nodes, axis=1)
         # The label pair alone is row 0, even if it never got a weight.
-        edge_rows[0] = True
+        edge_rows = np.append(True, np.any(edges[1:], axis=1))
         return {
             "node.keys": self.node_table.keys()[node_rows],
             **pack_sparse("node", nodes[node_rows]),
@@ -129,7 +132,7 @@ class WordScores:
         self._outside = np.zeros((len(extractor.offsets), distance, predictor.width), np.float32)
         fill_outside(*self._arguments(), self._outside)
 
-    def _arguments(self) -> tuple[Any, ...]:
+    def _arguments(self) -> _Arguments:
         extractor, predictor = self._predictor.extractor, self._predictor
         return (
             extractor.nodes,

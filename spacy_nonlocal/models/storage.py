@@ -41,13 +41,17 @@ def pack(kind: str, settings: Mapping[str, Any], arrays: Arrays) -> bytes:
     arrays (Mapping[str, ndarray]): Arrays by name.
     RETURNS (bytes): The file.
     """
-    little = {name: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for name, a in arrays.items()}
+    little = {
+        name: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for name, a in arrays.items()
+    }
     header = {
         "kind": kind,
         "settings": settings,
         "arrays": [[name, a.dtype.str, list(a.shape)] for name, a in little.items()],
     }
-    text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf8")
+    text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode(
+        "utf8"
+    )
     parts = [_FIXED.pack(MAGIC, VERSION, len(text)), text, *(a.tobytes() for a in little.values())]
     body = b"".join(parts)
     return body + hashlib.sha256(body).digest()

@@ -127,7 +127,9 @@ class Trainer:
         node = np.empty((len(rows.node), self.width), dtype=np.float32)
         score_rows(rows.node, self.extractor.groups, self.node.w, self.base_node, node)
         bias = self.base_edge + self.edge.w[0]
-        return Lattice(node, edge_scores(rows.edge, self._edge_groups, self.edge.w, bias, self.n_labels))
+        return Lattice(
+            node, edge_scores(rows.edge, self._edge_groups, self.edge.w, bias, self.n_labels)
+        )
 
     def move(self, rows: Rows, move: Move) -> None:
         """Change the weights."""

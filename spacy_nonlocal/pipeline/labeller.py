@@ -6,6 +6,7 @@ No postponed annotations here: spaCy hands the signature of `initialize` to pyda
 import random
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -261,7 +262,9 @@ class SequenceLabeller(TrainablePipe):
         if resume is not None:
             self._resume(Path(resume))
             return
-        self._set_labels({*self.labels, *(self._find_labels(get_examples) if labels is None else labels)})
+        self._set_labels(
+            {*self.labels, *(self._find_labels(get_examples) if labels is None else labels)}
+        )
         self._check_labels(get_examples)
 
         def documents() -> Iterator[Doc]:
@@ -335,9 +338,8 @@ class SequenceLabeller(TrainablePipe):
         exclude (Iterable[str]): What to leave out: "training", "vocab".
         RETURNS (bytes): The component.
         """
-        serialize: dict[str, Callable[[], Any]] = {
-            name: (lambda data=data: data) for name, data in self._files(exclude).items()
-        }
+        files = self._files(exclude)
+        serialize: dict[str, Callable[[], Any]] = {name: partial(files.get, name) for name in files}
         serialize["vocab"] = lambda: self.vocab.to_bytes(exclude=exclude)
         return util.to_bytes(serialize, exclude)
 
@@ -350,8 +352,7 @@ class SequenceLabeller(TrainablePipe):
         """
         files: dict[str, bytes] = {}
         deserialize: dict[str, Callable[[Any], Any]] = {
-            name: (lambda data, name=name: files.__setitem__(name, data))
-            for name in ("cfg", "model", "training")
+            name: partial(files.__setitem__, name) for name in ("cfg", "model", "training")
         }
         deserialize["vocab"] = lambda data: self.vocab.from_bytes(data, exclude=exclude)
         util.from_bytes(bytes_data, deserialize, exclude)
@@ -391,7 +392,9 @@ class SequenceLabeller(TrainablePipe):
     def _load(self, files: dict[str, bytes], source: str) -> None:
         """Check everything, then take it over."""
         try:
-            labels = list(srsly.json_loads(files["cfg"])["labels"]) if "cfg" in files else self.labels
+            labels = (
+                list(srsly.json_loads(files["cfg"])["labels"]) if "cfg" in files else self.labels
+            )
         except (ValueError, KeyError, TypeError):
             raise ValueError(Errors.NL203.format(source=f"{source}/cfg")) from None
         if "model" in files:
