@@ -31,4 +31,5 @@ extensions = [
     for path in sorted(Path("spacy_nonlocal").rglob("*.pyx"))
 ]
 
-setup(ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES, force=CHECKED))
+# Always from the start: cythonize looks at dates, and would miss that the directives have changed.
+setup(ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES, force=True))

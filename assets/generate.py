@@ -26,9 +26,9 @@ SPLITS = {"train": 9, "dev": 2, "test": 2}  # parts of the documents
 LENGTHS = (60, 200)  # tokens per document, shortest and longest
 TARGET_LENGTHS = tuple(range(85, 160, 5))
 
-AMBIGUOUS_SHARE = 0.58  # names that other documents use in another class
+AMBIGUOUS_SHARE = 0.5  # names that other documents use in another class
 USUAL_CLASS_SHARE = 0.4  # ambiguous names in the class usual for them in this split
-NEUTRAL_SHARE = 0.35  # body sentences that do not tell the class
+NEUTRAL_SHARE = 0.4  # body sentences that do not tell the class
 GROUP_SHARE = 0.2  # neutral sentences about several members of one class
 STAR_SHARE = 0.8  # neutral sentences about the two members the document is most about
 ASIDE_SHARE = 0.5  # neutral sentences that belong to the topic

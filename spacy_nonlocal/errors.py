@@ -244,6 +244,10 @@ class Errors(metaclass=_Catalogue):
     NL502 = "{learner}: `{setting}` is {value}, but has to be 0 or a positive number."
 
     # --- 6xx: kernels --------------------------------------------------------------------------
+    NL601 = (
+        "The compiled kernels of spacy_nonlocal cannot be imported ({error}). In the source tree, build them with "
+        "`python -m pip install --editable .`; with an installed package, start Python in another directory."
+    )
     NL602 = "{given} keys were given for a table, but only {distinct} of them are distinct."
     NL603 = "A feature key is 0, which the table keeps for its empty slots."
     NL604 = "A model holds at most 2,147,483,647 features. Raise min_count or use fewer templates."

@@ -1,0 +1,7 @@
+"""Verbs under `python -m spacy nonlocal …`."""
+
+from .app import nonlocal_cli
+from .docbin import docbin_cli
+from .show import show_cli
+
+__all__ = ["docbin_cli", "nonlocal_cli", "show_cli"]

@@ -4,6 +4,7 @@ No postponed annotations here: spaCy hands the signature to pydantic.
 """
 
 from pathlib import Path
+from typing import Any
 
 from ..errors import Errors
 from .clusters import Clusters
@@ -32,7 +33,7 @@ class FeatureTemplates:
         nodes: list[str] = [],  # noqa: B006 (never changed)
         edges: list[str] = ["bias"],  # noqa: B006
         min_count: int = 1,
-        gazetteers: dict[str, Gazetteer] = {},  # noqa: B006
+        gazetteers: dict[str, Any] = {},  # noqa: B006 (pydantic sees unresolved blocks)
         clusters: Clusters | None = None,
         crfpp: str | Path | None = None,
         columns: list[str] = [],  # noqa: B006
@@ -41,8 +42,11 @@ class FeatureTemplates:
             raise ValueError(Errors.NL108.format(preset=preset, known=", ".join(PRESETS)))
         if min_count < 1:
             raise ValueError(Errors.NL109.format(min_count=min_count))
+        for name, gazetteer in gazetteers.items():
+            if not isinstance(gazetteer, Gazetteer):
+                raise ValueError(Errors.NL111.format(name=name, value=gazetteer))
         self.min_count = min_count
-        self.gazetteers = dict(gazetteers)
+        self.gazetteers: dict[str, Gazetteer] = dict(gazetteers)
         self.clusters = clusters
         self.crfpp = crfpp
         self.columns = list(columns)

@@ -10,8 +10,9 @@ from .oracles import U64, pickled, quick, uints
 # Keys that all want the same slots of a small table, and keys from anywhere.
 crowded = st.builds(lambda high, low: (high << 40) + low, st.integers(1, 20), st.integers(14, 16))
 some_keys = st.lists(st.integers(1, 40) | crowded | st.integers(1, U64 - 1), max_size=60)
+few_keys = st.lists(st.integers(1, 6), max_size=20)  # seen again and again
 operations = st.one_of(
-    st.tuples(st.sampled_from(["add", "find"]), some_keys),
+    st.tuples(st.sampled_from(["add", "find"]), some_keys | few_keys),
     st.tuples(st.just("prune"), st.integers(0, 4)),
 )
 
@@ -140,13 +141,14 @@ def test_repeated_keys_do_not_make_a_table():
 
 def test_prune_keeps_keys_seen_often_enough():
     table = KeyTable()
-    table.add(uints([10, 20, 20, 30, 30, 30, 20, 40]))
+    table.add(uints([10, 20, 20, 30, 30, 30, 20, 40, 30]))
     assert table.prune(3).tolist() == [-1, 0, 1, -1]
     assert table.keys().tolist() == [20, 30]
     assert table.find(uints([10, 20, 30, 40])).tolist() == [-1, 0, 1, -1]
     # The counts moved along with their keys, and what comes back is new.
+    assert table.prune(3).tolist() == [0, 1]
     assert table.add(uints([30, 40])).tolist() == [1, 2]
-    assert table.prune(4).tolist() == [-1, 0, -1]
+    assert table.prune(5).tolist() == [-1, 0, -1]
     assert table.keys().tolist() == [30]
 
 
@@ -166,6 +168,17 @@ def test_prune_without_effect(min_count):
     assert table.prune(min_count).tolist() == list(range(1000))
     assert np.array_equal(table.keys(), keys)
     assert table.find(keys).tolist() == list(range(1000))
+
+
+def test_prune_leaves_room_whatever_remains():
+    # A table without an empty slot would search for ever.
+    keys = random_keys(200)
+    for n in range(70):
+        table = KeyTable(keys[:150])
+        table.add(keys[:n])
+        table.prune(2)
+        assert len(table) == n
+        assert table.find(keys).tolist() == [*range(n), *[-1] * (200 - n)]
 
 
 def test_prune_among_colliding_keys():
