@@ -83,6 +83,8 @@ class SpanCodec(Codec):
         self._part = np.array(["O", *(part for _ in classes for part in self._parts)])
         n_parts = len(self._parts)
         self._class = np.array([-1, *np.repeat(np.arange(len(classes)), n_parts)], dtype=np.int64)
+        begins, inside = np.isin(self._part, ["B", "U"]), np.isin(self._part, ["I", "L"])
+        self._iob = np.select([begins, inside], [BEGINS, INSIDE], OUTSIDE).astype(np.uint64)
         self._set_free()
         if scheme != "IO":
             self._forbid()
@@ -124,10 +126,7 @@ class SpanCodec(Codec):
         labels (ndarray): int32[T], a legal sequence.
         RETURNS (Tuple[ndarray, ndarray]): iob and kind, [T] each; kind is -1 outside.
         """
-        part, kind = self._part[labels], self._class[labels]
-        iob = np.full(len(labels), OUTSIDE, dtype=np.uint64)
-        iob[np.isin(part, ["I", "L"])] = INSIDE
-        iob[np.isin(part, ["B", "U"])] = BEGINS
+        iob, kind = self._iob[labels], self._class[labels]
         if self.scheme == "IO" and len(labels):
             before = np.append(-1, kind[:-1])
             iob[(kind >= 0) & (kind != before)] = BEGINS

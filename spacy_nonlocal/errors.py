@@ -52,6 +52,10 @@ class Errors(metaclass=_Catalogue):
     NL108 = "Unknown feature preset {preset!r}. Known are: {known}."
     NL109 = "min_count is {min_count}, but a feature must be seen at least once: use 1 or more."
     NL110 = 'No features are configured. Set `preset` (e.g. "ner") or list templates under `nodes`.'
+    NL111 = (
+        "Gazetteer {name!r} is {value!r}. Write a block [….model.features.gazetteers.{name}] with "
+        '@misc = "spacy-nonlocal.Gazetteer.v1" and a path.'
+    )
 
     # --- 12x: gazetteers, clusters, CRF++ templates ---------------------------------------------
     NL121 = "{path}: the file cannot be opened ({error}). Correct the path."
@@ -273,6 +277,8 @@ class Errors(metaclass=_Catalogue):
     NL618 = (
         "Weights {weights} and averaging sums {sums} do not fit features with {columns} columns."
     )
+    NL619 = "Edge scores are {width} wide, which is too narrow for {labels} labels."
+    NL620 = "Some scores are not numbers, or infinite: the weights have grown out of bounds. Train with smaller steps."
 
 
 class Warnings(metaclass=_Catalogue):

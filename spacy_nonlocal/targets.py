@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.attrs import ENT_IOB, ENT_TYPE, IS_SPACE, ORTH, POS, TAG
 from spacy.parts_of_speech import IDS as POS_IDS
+from spacy.strings import get_string_id
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 from spacy.util import filter_spans
@@ -156,7 +157,7 @@ class TokenTarget(Target):
         return numbers[where]
 
     def _number(self, label: str, vocab: Vocab) -> int:
-        return int(POS_IDS[label]) if self.attr == POS else int(vocab.strings.add(label))
+        return int(POS_IDS[label]) if self.attr == POS else get_string_id(label)
 
     def _text(self, value: int, strings: Any) -> str:
         return _POS_NAMES[value] if self.attr == POS else strings[value]
@@ -269,7 +270,7 @@ class EntsTarget(SpanTarget):
         set_before = (iob == BEGINS) | (iob == INSIDE)
         if not set_before.any():
             return None
-        numbers = {int(vocab.strings[name]): i for i, name in enumerate(codec.classes)}
+        numbers = {get_string_id(name): i for i, name in enumerate(codec.classes)}
         classes = np.array([numbers.get(value, -1) for value in kind.tolist()], dtype=np.int64)
         # A blocked token, or an entity of a class that is not ours, is "outside" for us.
         ours = set_before & (classes >= 0)
@@ -279,9 +280,7 @@ class EntsTarget(SpanTarget):
     def write(self, doc: Doc, labels: NDArray[np.int32], codec: SpanCodec, vocab: Vocab) -> None:
         iob, number = codec.decode(labels)
         # One more, for number -1: outside.
-        hashes = np.array(
-            [*(vocab.strings.add(name) for name in codec.classes), 0], dtype=np.uint64
-        )
+        hashes = np.array([*map(get_string_id, codec.classes), 0], dtype=np.uint64)
         array = np.stack([iob, hashes[number]], axis=1)
         before = read_columns(doc, [ENT_IOB, ENT_TYPE])
         keep = (before[:, 0] == BEGINS) | (before[:, 0] == INSIDE)

@@ -20,7 +20,9 @@ def docbin_cli(
     ],
     output_path: Annotated[Path, typer.Argument(help="The .spacy file to write")],
     columns: Annotated[str, typer.Option(help='Column names, e.g. "orth,tag,ents"; "_" skips one')],
-    document: Annotated[str, typer.Option(help="How a line that opens a document starts")] = "-DOCSTART-",
+    document: Annotated[
+        str, typer.Option(help="How a line that opens a document starts")
+    ] = "-DOCSTART-",
     lang: Annotated[str, typer.Option(help="Language code")] = "en",
 ) -> None:
     """Turn a column file into a .spacy file, which every spaCy command can read.

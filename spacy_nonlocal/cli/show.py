@@ -47,7 +47,10 @@ def label_documents(nlp: Language, data_path: Path, limit: int) -> list[Doc]:
     if data_path.suffix == ".spacy":
         stored = list(DocBin().from_disk(data_path).get_docs(nlp.vocab))[:limit]
         # Only the tokens: what is shown is what the pipeline predicts.
-        docs = [Doc(nlp.vocab, [t.text for t in doc], [bool(t.whitespace_) for t in doc]) for doc in stored]
+        docs = [
+            Doc(nlp.vocab, [t.text for t in doc], [bool(t.whitespace_) for t in doc])
+            for doc in stored
+        ]
     else:
         lines = [line for line in data_path.read_text(encoding="utf8").splitlines() if line.strip()]
         docs = [nlp.make_doc(line) for line in lines[:limit]]
@@ -57,5 +60,7 @@ def label_documents(nlp: Language, data_path: Path, limit: int) -> list[Doc]:
 def render(docs: list[Doc], spans_key: str) -> str:
     """RETURNS (str): An HTML page."""
     if spans_key:
-        return displacy.render(docs, style="span", page=True, options={"spans_key": spans_key}, jupyter=False)
+        return displacy.render(
+            docs, style="span", page=True, options={"spans_key": spans_key}, jupyter=False
+        )
     return displacy.render(docs, style="ent", page=True, jupyter=False)

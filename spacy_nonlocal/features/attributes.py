@@ -10,6 +10,7 @@ import difflib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -155,7 +156,9 @@ class AttributeReader:
             if value is None:
                 value = int(read_column(doc, IDS[name.upper()])[token.i])
             return str(value)
-        return _word_text(token.lex, name, self)
+        if name == "lower_lexicon" or _CLUSTER.fullmatch(name):
+            return str(_word_function(name, self)(token.lex))
+        return _text_function(name)(token.text)
 
     def _is_word_attr(self, name: str) -> bool:
         """Tell word attributes from token attributes; raise for a name that is neither."""
@@ -289,19 +292,16 @@ def _word_function(name: str, reader: AttributeReader) -> Callable[[Lexeme], int
         return lambda lex: clusters.code(lex.text, bits)
     if name == "lower_lexicon":
         return lambda lex: int(lex.lower in reader.lower_lexicon)
-    return lambda lex: get_string_id(_word_text(lex, name, reader))
+    text_function = _text_function(name)
+    return lambda lex: get_string_id(text_function(lex.text))
 
 
-def _word_text(lex: Lexeme, name: str, reader: AttributeReader) -> str:
-    """One of our word attributes, for people to read."""
+def _text_function(name: str) -> Callable[[str], str]:
+    """The function that computes a word attribute which is a text itself."""
     match = _AFFIX.fullmatch(name)
     if match:
-        return affix(lex.text, match[1], int(match[2]))
-    if name == "form":
-        return word_form(lex.text)
-    if name == "shape_short":
-        return short_shape(lex.text)
-    return str(_word_function(name, reader)(lex))
+        return partial(affix, side=match[1], length=int(match[2]))
+    return {"form": word_form, "shape_short": short_shape}[name]
 
 
 def _extension_values(doc: Doc, name: str) -> NDArray[np.uint64]:

@@ -20,12 +20,7 @@ cdef class Templates:
     n_token (int): How many columns belong to the token.
     """
 
-    def __cinit__(self):
-        self.seeds = NULL
-        self.first = NULL
-        self.terms = NULL
-
-    def __init__(self, seeds, terms, Py_ssize_t n_lexical, Py_ssize_t n_token):
+    def __cinit__(self, seeds, terms, Py_ssize_t n_lexical, Py_ssize_t n_token):
         cdef Py_ssize_t k, i = 0
         self.arguments = (list(seeds), [list(term) for term in terms], n_lexical, n_token)
         self.length = len(seeds)
@@ -40,6 +35,8 @@ cdef class Templates:
         if self.seeds == NULL or self.first == NULL or self.terms == NULL:
             raise MemoryError
         for k in range(self.length):
+            if not seeds[k]:
+                raise ValueError(Errors.NL603)
             self.seeds[k] = seeds[k]
             self.first[k] = i
             for attr, offset, other, other_offset in terms[k]:

@@ -46,10 +46,10 @@ cdef void add_group(
 
 
 def fill_words(
-    Templates templates,
+    Templates templates not None,
     const row_t[::1] groups,             # [G + 1]
     const row_t[::1] offsets,            # [G]
-    KeyTable table,
+    KeyTable table not None,
     const weight_t[:, ::1] weights,      # [R, width]
     const key_t[:, ::1] lexical,         # [words, n_lexical]
     const row_t[::1] words,              # [n] which words to fill
@@ -68,17 +68,17 @@ def fill_words(
         if not 0 <= word < lexical.shape[0]:
             raise ValueError(Errors.NL609.format(id=word, words=lexical.shape[0], position=n))
         view.ids = &word
-        view.lexical = &lexical[0, 0]
+        view.lexical = &lexical[0, 0] if lexical.shape[1] > 0 else NULL
         for g in range(offsets.shape[0]):
             # A sequence of this one word, seen from where it lies at the group's offset.
             add_group(&out[word, g, 0], &view, -offsets[g], templates, groups[g], groups[g + 1], table, w, width)
 
 
 def fill_outside(
-    Templates templates,
+    Templates templates not None,
     const row_t[::1] groups,             # [G + 1]
     const row_t[::1] offsets,            # [G]
-    KeyTable table,
+    KeyTable table not None,
     const weight_t[:, ::1] weights,      # [R, width]
     weight_t[:, :, ::1] out,             # [G, D, width]: distance d is at [g, d - 1]
 ):

@@ -17,6 +17,8 @@ cdef enum:
 cdef class KeyTable:
     """Number distinct 64-bit keys 0, 1, 2, … and find them again.
 
+    Not safe for `add` in one thread beside anything else in another. A copy (pickle) keeps the rows, not the counts.
+
     keys (Optional[ndarray]): uint64 keys, without repeats, that become rows 0, 1, 2, …
     """
 
@@ -24,11 +26,11 @@ cdef class KeyTable:
         self.slots = NULL
         self.row_keys = NULL
         self.counts = NULL
-
-    def __init__(self, keys=None):
         self.length = 0
         self.capacity = 0
         self.rehash(16)
+
+    def __init__(self, keys=None):
         if keys is not None:
             keys = np.ascontiguousarray(keys, dtype=np.uint64).ravel()
             self.reserve(<row_t> keys.size)
@@ -122,7 +124,7 @@ cdef class KeyTable:
         """Make room for so many rows."""
         if length <= self.capacity:
             return 0
-        cdef row_t capacity = self.capacity + self.capacity // 2 + 16
+        cdef row_t capacity = self.capacity + self.capacity // 2 + 16 if self.capacity < 1_000_000_000 else 0x7FFFFFFF
         if capacity < length:
             capacity = length
         cdef void* memory = realloc(self.row_keys, capacity * sizeof(key_t))

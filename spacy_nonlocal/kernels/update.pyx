@@ -24,8 +24,12 @@ cdef inline void add(
 
 cdef int check(
     const row_t[:, ::1] rows, const label_t[::1] gold, const label_t[::1] guess, weight_t[:, ::1] w, sum_t[:, ::1] u,
-    Py_ssize_t n_labels, Py_ssize_t columns
+    Py_ssize_t n_labels, Py_ssize_t width
 ) except -1:
+    # width is that of an edge table's lines, or 0 for node features
+    if width < 0 or 0 < width < n_labels:
+        raise ValueError(Errors.NL619.format(width=width, labels=n_labels))
+    cdef Py_ssize_t columns = n_labels * width if width else n_labels
     check_path(gold, rows.shape[0], n_labels)
     check_path(guess, rows.shape[0], n_labels)
     check_rows(rows, w.shape[0])
@@ -47,7 +51,7 @@ def move_nodes(
     Py_ssize_t n_labels,
 ):
     """Move the weights of node features from the guess to the gold labelling."""
-    check(rows, gold, guess, w, u, n_labels, n_labels)
+    check(rows, gold, guess, w, u, n_labels, 0)
     cdef Py_ssize_t t, k
     cdef bint averaged = u.shape[0] > 0
     cdef row_t row
@@ -74,7 +78,9 @@ def move_edges(
     Py_ssize_t width,
 ):
     """Move the weights of edge features from the guess to the gold labelling."""
-    check(rows, gold, guess, w, u, n_labels, n_labels * width)
+    if width == 0:
+        raise ValueError(Errors.NL619.format(width=width, labels=n_labels))
+    check(rows, gold, guess, w, u, n_labels, width)
     cdef Py_ssize_t t, k, right, wrong
     cdef bint averaged = u.shape[0] > 0
     cdef row_t row
@@ -108,7 +114,7 @@ def squared_distance(
 ):
     """‖Φ(gold) - Φ(guess)‖², over node features or over edge features."""
     cdef sum_t[:, ::1] no_sums = np.zeros((0, 0), dtype=np.float64)
-    check(rows, gold, guess, count, no_sums, n_labels, n_labels * (width if width else 1))
+    check(rows, gold, guess, count, no_sums, n_labels, width)
     cdef Py_ssize_t t, k, right, wrong, start = 1 if width else 0
     cdef double total = 0
     cdef int turn

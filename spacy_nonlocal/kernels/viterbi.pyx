@@ -7,6 +7,7 @@
 tokens they keep all their digits. Among equal scores the label with the lower number wins.
 """
 
+from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc
 
@@ -16,6 +17,15 @@ from .viterbi cimport Chain
 import numpy as np
 
 from ..errors import Errors
+
+
+cdef bint all_scores(const weight_t* values, Py_ssize_t n) noexcept nogil:
+    """Whether all are finite, or -inf for what is not allowed: no NaN, no +inf."""
+    cdef Py_ssize_t i
+    cdef int good = 1
+    for i in range(n):
+        good &= values[i] <= FLT_MAX
+    return good
 
 
 cdef Chain chain_of(const weight_t[:, ::1] node, const weight_t[:, :, ::1] edge) except *:
@@ -33,7 +43,13 @@ cdef Chain chain_of(const weight_t[:, ::1] node, const weight_t[:, :, ::1] edge)
         ))
     chain.node = &node[0, 0] if chain.length > 0 else NULL
     chain.edge = &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
-    chain.edge_step = 0 if edge.shape[0] == 1 else chain.n_labels * chain.width
+    cdef Py_ssize_t size = chain.n_labels * chain.width, tables = edge.shape[0]
+    chain.edge_step = 0 if tables == 1 else size
+    if chain.length > 0 and not all_scores(chain.node, chain.length * chain.width):
+        raise ValueError(Errors.NL620)
+    # The first of many tables is not used: nothing comes before the first position.
+    if chain.length > 1 and not all_scores(&chain.edge[chain.edge_step], max(tables - 1, 1) * size):
+        raise ValueError(Errors.NL620)
     return chain
 
 
@@ -76,7 +92,7 @@ cdef void forward(
             for y in range(width):
                 now[y] += node[y]
         top = now[0]
-        for y in range(1, width):
+        for y in range(1, L):
             top = now[y] if now[y] > top else top
         if top > -INFINITY:
             for y in range(width):

@@ -43,7 +43,7 @@ def forward(
     shim = cast(LinearChainShim, model.shims[0])
     encoded = [shim.encode(each) if isinstance(each, Doc) else each for each in sequences]
     if not is_train:
-        return [shim.predictor.lattice(each) for each in encoded], _no_backprop
+        return shim.predict(encoded), _no_backprop
     trainer = shim.trainer
     rows = [trainer.rows(each) for each in encoded]
 
@@ -73,6 +73,7 @@ class LinearChainShim(Shim):
         self._transitions = np.ones((0, 0), dtype=bool)
         self._trainer: Trainer | None = None
         self._predictor: Predictor | None = None
+        self._predicted = 0  # features looked up for prediction since the weights changed
 
     # --- setting up ------------------------------------------------------------------------------
 
@@ -142,13 +143,23 @@ class LinearChainShim(Shim):
         """RETURNS (Encoded): A document's attributes."""
         return self.extractor.encode(doc)
 
+    def predict(self, sequences: list[Encoded]) -> list[Lattice]:
+        """RETURNS (List[Lattice]): Scores under the weights for prediction."""
+        if self._predictor is None:
+            # While training goes on, the weights are new each time: a few documents need only a few of them.
+            trainer = self.trainer
+            self._predicted += sum(map(len, sequences)) * len(self.extractor.node_templates)
+            if self._predicted < len(trainer.node.table):
+                return [trainer.mean_lattice(trainer.rows(each)) for each in sequences]
+        return [self.predictor.lattice(each) for each in sequences]
+
     def learn(self, rows: Rows, move: Move | None) -> None:
         """Change the weights, if there is anything to change, and count the example."""
         trainer = self.trainer
         if move is not None:
             trainer.move(rows, move)
         trainer.clock += 1
-        self._predictor = None
+        self._predictor, self._predicted = None, 0
 
     # --- thinc's contract ------------------------------------------------------------------------
 

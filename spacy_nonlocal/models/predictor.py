@@ -124,12 +124,13 @@ class WordScores:
 
     def __init__(self, predictor: Predictor) -> None:
         self._predictor = predictor
-        self._generation = -1
-        self._n_words = 0
         extractor = predictor.extractor
-        self._scores = np.zeros((0, len(extractor.offsets), predictor.width), dtype=np.float32)
+        shape = (len(extractor.offsets), predictor.width)
+        self._generation = extractor.reader.words.generation
+        self._scores = np.zeros((0, *shape), dtype=np.float32)
+        self._filled = np.zeros(0, dtype=bool)
         distance = int(np.abs(extractor.offsets).max(initial=1))
-        self._outside = np.zeros((len(extractor.offsets), distance, predictor.width), np.float32)
+        self._outside = np.zeros((shape[0], distance, shape[1]), dtype=np.float32)
         fill_outside(*self._arguments(), self._outside)
 
     def _arguments(self) -> _Arguments:
@@ -145,24 +146,25 @@ class WordScores:
     def node_scores(self, sequence: Encoded) -> NDArray[np.float32]:
         """RETURNS (ndarray): float32[T, width], without what looks at more than one word or at a token."""
         predictor = self._predictor
-        self._catch_up()
+        self._fill(sequence.ids)
         node = np.empty((len(sequence), predictor.width), dtype=np.float32)
         offsets, base = predictor.extractor.offsets, predictor.base_node
         score_words(sequence.ids, offsets, self._scores, self._outside, base, node)
         return node
 
-    def _catch_up(self) -> None:
-        """Compute the vectors of words that were read since the last time."""
+    def _fill(self, ids: NDArray[np.int32]) -> None:
+        """Compute the vectors of words that come up for the first time."""
         words = self._predictor.extractor.reader.words
         if words.generation != self._generation:
-            self._generation, self._n_words = words.generation, 0
-        n = len(words)
-        if n == self._n_words:
-            return
-        if n > len(self._scores):
-            scores = np.zeros((max(n, 2 * len(self._scores)), *self._scores.shape[1:]), np.float32)
-            scores[: self._n_words] = self._scores[: self._n_words]
-            self._scores = scores
-        new = np.arange(self._n_words, n, dtype=np.int32)
-        fill_words(*self._arguments(), words.values, new, self._scores)
-        self._n_words = n
+            self._generation = words.generation
+            self._filled[:] = False
+        if len(words) > len(self._filled):
+            room = max(len(words), 2 * len(self._filled)) - len(self._filled)
+            self._filled = np.append(self._filled, np.zeros(room, dtype=bool))
+            shape = (room, *self._scores.shape[1:])
+            self._scores = np.concatenate([self._scores, np.zeros(shape, dtype=np.float32)])
+        missing = ids[~self._filled[ids]]
+        if len(missing):
+            missing = np.unique(missing)
+            fill_words(*self._arguments(), words.values, missing, self._scores)
+            self._filled[missing] = True

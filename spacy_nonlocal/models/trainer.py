@@ -32,6 +32,17 @@ class Rows(NamedTuple):
         return self.node.nbytes + self.edge.nbytes
 
 
+def _mean(w: NDArray[np.float32], u: NDArray[np.float64], clock: int) -> NDArray[np.float32]:
+    """w - u / clock, or w itself if there are no sums"""
+    out = w.copy()
+    if len(u) and clock:
+        # In slices: a second matrix of 64-bit floats would be the largest thing in memory.
+        for start in range(0, len(out), 65536):
+            part = slice(start, start + 65536)
+            out[part] = w[part] - u[part] / clock
+    return out
+
+
 class SparseWeights:
     """One table of features with its weights.
 
@@ -47,14 +58,21 @@ class SparseWeights:
 
     def mean(self, clock: int) -> NDArray[np.float32]:
         """RETURNS (ndarray): The mean of the weights over all examples, or the weights if they are not averaged."""
-        if not len(self.u) or clock == 0:
-            return self.w.copy()
-        out = np.empty_like(self.w)
-        # In slices: a second matrix of 64-bit floats would be the largest thing in memory.
-        for start in range(0, len(out), 65536):
-            part = slice(start, start + 65536)
-            out[part] = self.w[part] - self.u[part] / clock
-        return out
+        return _mean(self.w, self.u, clock)
+
+    def mean_of(
+        self, rows: NDArray[np.int32], clock: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """The same for a few rows only, where the mean of all would take longer.
+
+        rows (ndarray): int32[T, K], -1 for none.
+        RETURNS (Tuple[ndarray, ndarray]): The rows, numbered anew, and the mean of their weights.
+        """
+        used, where = np.unique(rows, return_inverse=True)
+        none = int(len(used) > 0 and used[0] < 0)
+        used = used[none:]
+        sums = self.u[used] if len(self.u) else self.u
+        return (where.reshape(rows.shape) - none).astype(np.int32), _mean(self.w[used], sums, clock)
 
 
 class Trainer:
@@ -124,12 +142,26 @@ class Trainer:
 
     def lattice(self, rows: Rows) -> Lattice:
         """RETURNS (Lattice): Scores of a sequence under the raw weights."""
+        return self._lattice(rows, self.node.w, self.edge.w, self.edge.w[0])
+
+    def mean_lattice(self, rows: Rows) -> Lattice:
+        """RETURNS (Lattice): Scores under the weights for prediction, of which only those needed are computed."""
+        node_rows, node_weights = self.node.mean_of(rows.node, self.clock)
+        edge_rows, edge_weights = self.edge.mean_of(rows.edge, self.clock)
+        _, bias = self.edge.mean_of(np.zeros((1, 1), dtype=np.int32), self.clock)
+        return self._lattice(Rows(node_rows, edge_rows), node_weights, edge_weights, bias[0])
+
+    def _lattice(
+        self,
+        rows: Rows,
+        node_weights: NDArray[np.float32],
+        edge_weights: NDArray[np.float32],
+        bias: NDArray[np.float32],
+    ) -> Lattice:
         node = np.empty((len(rows.node), self.width), dtype=np.float32)
-        score_rows(rows.node, self.extractor.groups, self.node.w, self.base_node, node)
-        bias = self.base_edge + self.edge.w[0]
-        return Lattice(
-            node, edge_scores(rows.edge, self._edge_groups, self.edge.w, bias, self.n_labels)
-        )
+        score_rows(rows.node, self.extractor.groups, node_weights, self.base_node, node)
+        groups, bias = self._edge_groups, self.base_edge + bias
+        return Lattice(node, edge_scores(rows.edge, groups, edge_weights, bias, self.n_labels))
 
     def move(self, rows: Rows, move: Move) -> None:
         """Change the weights."""
