@@ -24,11 +24,11 @@ ACRONYM = "ACRONYM:"
 LABELS = ("PER", "LOC", "ORG")
 SPLITS = {"train": 9, "dev": 2, "test": 2}  # parts of the documents
 LENGTHS = (60, 200)  # tokens per document, shortest and longest
-TARGET_LENGTHS = tuple(range(85, 160, 5))
+TARGET_LENGTHS = tuple(range(65, 175, 5))
 
-AMBIGUOUS_SHARE = 0.5  # names that other documents use in another class
+AMBIGUOUS_SHARE = 0.55  # names that other documents use in another class
 USUAL_CLASS_SHARE = 0.4  # ambiguous names in the class usual for them in this split
-NEUTRAL_SHARE = 0.4  # body sentences that do not tell the class
+NEUTRAL_SHARE = 0.3  # body sentences that do not tell the class
 GROUP_SHARE = 0.2  # neutral sentences about several members of one class
 STAR_SHARE = 0.8  # neutral sentences about the two members the document is most about
 ASIDE_SHARE = 0.5  # neutral sentences that belong to the topic
@@ -89,8 +89,11 @@ def shuffled(rng: Random, items: tuple[T, ...] | list[T]) -> list[T]:
 
 
 def make_pools(rng: Random) -> dict[str, Pools]:
-    """The pools of each split. Training leaves out every third name; dev and test use all, and
-    their usual class of an ambiguous name is the next one after its usual class in training."""
+    """Divide the names among the splits.
+
+    Training leaves out every third name; dev and test use all of them. There the usual class of
+    an ambiguous name is the one after its usual class in training.
+    """
     legal = (
         dict.fromkeys(names.ANY_CLASS, LABELS)
         | dict.fromkeys(names.PLACE_OR_ORGANISATION, ("LOC", "ORG"))
@@ -108,8 +111,8 @@ def make_pools(rng: Random) -> dict[str, Pools]:
     pools = {}
     for split in SPLITS:
         held_out = split != "train"
-        use = {key: seen(items, held_out) for key, items in lists.items()}
-        # Position in the full list, so that training and held-out data agree on it.
+        use = {key: available(items, held_out) for key, items in lists.items()}
+        # By position in the full list, which is the same for all splits.
         usual = {
             name: legal[name][(i // 3 + held_out) % len(legal[name])]
             for i, name in enumerate(lists["ambiguous"])
@@ -119,12 +122,12 @@ def make_pools(rng: Random) -> dict[str, Pools]:
             usual={c: tuple(n for n in use["ambiguous"] if usual[n] == c) for c in LABELS},
             plain={label: use[label] for label in LABELS},
             first={title: use[title] for title in ("Ms", "Mr")},
-            bodies={kind: seen(pairs, held_out) for kind, pairs in bodies.items()},
+            bodies={kind: available(pairs, held_out) for kind, pairs in bodies.items()},
         )
     return pools
 
 
-def seen(items: list[T], held_out: bool) -> tuple[T, ...]:
+def available(items: list[T], held_out: bool) -> tuple[T, ...]:
     return tuple(item for i, item in enumerate(items) if held_out or i % 3)
 
 
@@ -223,7 +226,7 @@ def make_facts(rng: Random) -> dict[str, str]:
         "before": templates.MONTHS[(month - rng.choice((1, 2, 3, 4))) % 12],
         "month": templates.MONTHS[month],
         "after": templates.MONTHS[(month + rng.choice((1, 2, 3, 4))) % 12],
-        "cost": rng.choice(templates.VALUES["number"]),
+        "amount": rng.choice(templates.VALUES["number"]),
         "won": str(lost + rng.choice((1, 2, 3))),
         "lost": str(lost),
     }

@@ -1,9 +1,9 @@
 """Sentences of the news corpus.
 
 ``{role}`` is the short mention of a member of the cast ("Kent"); ``{role.clear}`` introduces it
-("Mayor Clare Kent", "the town of Kent", "Kent Textiles Ltd"); ``.full`` is the full name alone,
+("Mayor Clare Kent", "the town of Kent", "Kent Textiles Ltd."); ``.full`` is the full name alone,
 ``.titled`` is "Mr Kent" or "Ms Kent". ``{few}`` and other such slots are filled from ``VALUES``;
-``{day}``, ``{later}``, ``{before}``, ``{month}``, ``{after}``, ``{cost}``, ``{won}`` and ``{lost}``
+``{day}``, ``{later}``, ``{before}``, ``{month}``, ``{after}``, ``{amount}``, ``{won}`` and ``{lost}``
 have one value per document. ``[this|that]`` is a choice between texts. A story is a headline and a first
 sentence, with ``//`` between them.
 """
@@ -84,7 +84,7 @@ DATES = _words("2 3 5 8 11 14 17 19 22 26 28")
 
 TOWN = "the town of|the city of|the market town of|the port of|the village of|the old town of"
 COMPANY = (
-    "Textiles Ltd|Holdings|Corp.|Foods|Logistics plc|Cement|Ceramics Ltd|Timber Group|Packaging|"
+    "Textiles Ltd.|Holdings|Corp.|Foods|Logistics plc|Cement|Ceramics Ltd.|Timber Group|Packaging|"
     "Instruments Inc.|Shipping Co.|Motors|& Sons|Chemicals|Marine plc|Electronics"
 )
 CLUB = "Harriers|Corinthians|Olympic|Thistle|Wanderers|Rovers|Athletic"
@@ -143,6 +143,10 @@ NEWS = Neutral(
             Where this leaves {x} will be known in {after}.
             It is the second time since {before} that {x} has been in the news.
             Interest in {x} has never been greater, [one editor|a local paper] said.
+            {x}'s year has been a difficult one.
+            Few would envy {x}'s position.
+            {x}'s name came up more than once on {day}.
+            Not much was known about {x}'s plans.
             """
         ),
         "PER ORG": _lines(
@@ -170,7 +174,7 @@ NEWS = Neutral(
             {x} disagrees.
             {x} has asked for more time.
             A friend of {x} said there was nothing to add.
-            Talks with {x} will [resume|go on] on {later}.
+            Talks with {x} will resume on {later}.
             """
         ),
         "LOC ORG": _lines(
@@ -256,6 +260,8 @@ PAST = Neutral(
             Old photographs of {x} were found in {before}.
             {x} was chosen ahead of {few} others in {year}.
             The best stories were those about {x}.
+            {x}'s part in the story is not forgotten.
+            Few knew about {x}'s early years.
             """
         )
     },
@@ -349,8 +355,8 @@ SPORT = Topic(
             "LOC",
             TOWN,
             """
-            The next match will be played in {town.clear}.
-            The team bus had broken down near {town.clear} [on the way|in the morning].
+            The next training camp is in {town.clear}.
+            The team had spent the week in {town.clear}.
             Many of the supporters come from {town.clear}.
             """,
             0.35,
@@ -379,6 +385,8 @@ SPORT = Topic(
         {striker} left the pitch to applause in the {minute} minute.
         In the second half {away} [pressed|attacked] without much luck.
         After the break {home} defended with ten men.
+        {home}'s defence held firm.
+        {away}'s best chance came too late.
         {coach} sent on {few} young players.
         "We were not brave enough before the break," {coach} said.
         "I just hit it and waited," {striker} said.
@@ -459,7 +467,7 @@ BUSINESS = Topic(
             """
             The main plant in {town.clear} is not affected.
             A new warehouse will be built in {town.clear} by {after}.
-            The head office will move to {town.clear} in {after}.
+            The head office in {town.clear} will be sold.
             """,
             0.6,
         ),
@@ -476,7 +484,7 @@ BUSINESS = Topic(
     stories=_lines(
         """
         {firm} Slides // Shares in {firm.clear} fell {percent} per cent on {day} on weak sales.
-        {firm} to Cut {number} Jobs // {firm.clear} said on {day} that it would cut {number} jobs.
+        {firm} to Cut {amount} Jobs // {firm.clear} said on {day} that it would cut {amount} jobs.
         {boss} to Go in {after} // {boss.clear} will leave {firm.clear} in {after}.
         {firm} and {rival} in Talks // {firm.clear} and {rival.clear} are in merger talks.
         {firm} Buys Stake // {firm.clear} said on {day} that it had bought a stake in {rival.clear}.
@@ -487,10 +495,12 @@ BUSINESS = Topic(
     ),
     body=_lines(
         """
-        {firm} was {percent} per cent lower in early trading, then recovered.
+        {firm} had risen {percent} per cent in {before}.
         {rival} gained {percent} per cent.
         {firm}, {rival} and most of the sector ended the week higher.
         Trading in {firm} was halted for {few} minutes.
+        {firm}'s largest customer is {rival}.
+        {boss}'s contract runs until {after}.
         {boss} bought {thousand} shares in {before}.
         "We are not for sale," {boss} told [analysts|reporters].
         "The order book is full until {after}," {boss} said.
@@ -509,7 +519,7 @@ BUSINESS = Topic(
         {town} gets a training centre in {after}.
         The annual meeting is in {after}.
         {boss} and {analyst} disagree about the outlook.
-        Price rises cannot be ruled out, the company said.
+        Price rises are likely, the company said.
         Banks have extended their loans until {after}.
         """
     ),
@@ -523,7 +533,7 @@ BUSINESS = Topic(
         There were {few} questions about {x} at the press conference.
         Few expect {x} to suffer for long.
         A lower pound would help {x}.
-        {x} is seen as the winner of the week.
+        {x} was the talk of the week among traders.
         Everything now hangs on {x}, one trader said.
         """
     ),
@@ -585,7 +595,7 @@ COUNCIL = Topic(
             COMPANY,
             """
             The work is to be done by {builder.clear}.
-            {builder.clear} is to do the work for {cost} million pounds.
+            {builder.clear} is to do the work for {amount} million pounds.
             The bid from {builder.clear} was the lowest of {few}.
             """,
             0.6,
@@ -611,15 +621,17 @@ COUNCIL = Topic(
         {opponent}, {mayor} and {resident} once sat on the same committee.
         {resident} wrote to {mayor} in {before}.
         The vote in committee had been close.
-        The work will take {few} months and cost {cost} million pounds.
+        The work will take {few} months and cost {amount} million pounds.
         {builder} has promised to start before {after}.
         The council has worked with {builder} before.
         Most people in {town} get to work by car.
         {town} and {neighbour} share a fire station.
         Pupils from {neighbour} will come by bus.
         Either {neighbour} or {town} will lose its court.
-        {mayor} put the cost at {cost} million pounds.
+        {mayor} put the cost at {amount} million pounds.
         {opponent} spoke of broken promises.
+        {mayor}'s plan has {few} parts.
+        {town}'s shops are worried about parking.
         There was applause when {resident} stood up.
         The next meeting is on {later} at 7.30 in the town hall.
         A traffic study will be published in {after}.
@@ -694,7 +706,7 @@ COURTS = Topic(
             """
             The court heard of meetings at a hotel in {town.clear}.
             Police had searched {few} houses in {town.clear}.
-            The case was moved here from {town.clear}.
+            An office in {town.clear} had been searched in {before}.
             """,
             0.7,
         ),
@@ -725,6 +737,8 @@ COURTS = Topic(
         {firm} had changed its auditors {few} times.
         Emails between {accused} and {firm} were read out.
         {judge} allowed the evidence.
+        {accused}'s diary was read out.
+        {judge}'s questions were short.
         {judge}, {lawyer} and {accused} met in private for an hour.
         A flat in {town} was sold in {before}.
         Police in {town} found the car {few} days later.
@@ -740,16 +754,16 @@ COURTS = Topic(
     ),
     asides=_lines(
         """
-        The files mention {x} more than {number} times.
-        Nothing in the files points to {x}.
+        One of the witnesses had never heard of {x}.
+        Outside the court, the talk was of {x}.
         Much of the morning was spent on {x}.
         In the afternoon {x} came up again.
         The name of {x} was read out twice.
         For {x}, a long wait lies ahead.
-        A letter about {x} was shown to the jury.
+        One newspaper printed a long article about {x}.
         {x} was the subject of a long argument.
         The newspapers have written about {x} for weeks.
-        Questions about {x} were not allowed.
+        Questions about {x} were put off until {later}.
         """
     ),
     neutral=NEWS,
@@ -763,7 +777,7 @@ WEATHER = Topic(
             """
             In {town.clear}, {number} millimetres of rain fell in an hour.
             Trees blocked the main road in {town.clear}.
-            {thousand} homes in {town.clear} were without power overnight.
+            Some {thousand} homes in {town.clear} were without power overnight.
             """,
         ),
         "second": Role(
@@ -777,7 +791,7 @@ WEATHER = Topic(
         ),
         "third": Role(
             "LOC",
-            "the hill town of|the village of|the city of|the island of",
+            "the hill town of|the village of|the city of|the district of",
             """
             Schools in {third.clear} will open late on {later}.
             Little damage was reported from {third.clear}.
@@ -789,7 +803,7 @@ WEATHER = Topic(
             "PER",
             "forecaster|fire chief|meteorologist|farmer|harbour master",
             """
-            The worst is over, said {forecaster.clear}.
+            Stay at home, was the advice of {forecaster.clear}.
             {forecaster.clear} spoke of the wettest {month} for {number} years.
             {forecaster.clear} had not slept for two nights.
             """,
@@ -805,7 +819,7 @@ WEATHER = Topic(
         ),
         "supplier": Role(
             "ORG",
-            "Water|Power|Energy plc|Gas|Railways|Ferries Ltd",
+            "Water|Power|Energy plc|Gas|Railways|Ferries Ltd.",
             """
             {supplier.clear} sent out {number} repair teams.
             Engineers from {supplier.clear} worked through the night.
@@ -819,7 +833,7 @@ WEATHER = Topic(
         Storm Leaves {town} in the Dark // A storm cut power to most of {town.clear} on {day}.
         {town} Cleans Up // Streets in {town.clear} were under water on {day} after heavy rain.
         {town} and {second} Flooded // Floods closed roads in {town.clear} and {second.clear}.
-        {supplier} Restores Power // {supplier.clear} restored power on {day} after a storm.
+        {supplier} Back in Service // {supplier.clear} restored its service on {day} after a storm.
         Rain at Last, Says {forecaster} // After {few} dry weeks, rain fell in {town.clear}.
         More Rain, Says {forecaster} // {forecaster.clear} warned on {day} of more rain.
         {town} and {second} Cut Off // {town.clear} was cut off by floods on {day}.
@@ -836,10 +850,12 @@ WEATHER = Topic(
         "It will get worse before it gets better," {forecaster} said.
         {forecaster} expects sunshine by {later}.
         {bureau} sees a risk of frost at night.
-        {supplier} put the damage at {cost} million pounds.
+        {supplier} put the damage at {amount} million pounds.
         Complaints about {supplier} have doubled.
         {supplier} will check {few} of its stations.
         Volunteers filled {thousand} sandbags.
+        {second}'s harbour stayed closed.
+        {forecaster}'s telephone never stopped ringing.
         Farmers near {third} moved their sheep to higher ground.
         The lifeboat from {second} was called out {few} times.
         No one was hurt.
@@ -893,7 +909,7 @@ CULTURE = Topic(
         ),
         "company": Role(
             "ORG",
-            "Opera|Ballet|Youth Theatre|Dance Company|Music Festival|Arts|Chamber Orchestra",
+            "Opera|Music Theatre|Chamber Orchestra|Philharmonic|Symphony|Musical Society",
             """
             {company.clear} has {few} more concerts this season.
             Tickets for {company.clear} cost from {number} pounds.
@@ -902,7 +918,7 @@ CULTURE = Topic(
         ),
         "label": Role(
             "ORG",
-            "Records|Music Ltd|Studios|Audio|Editions",
+            "Records|Music Ltd.|Studios|Audio|Editions",
             """
             {label.clear} has bought the rights.
             {label.clear} will publish the score.
@@ -914,7 +930,7 @@ CULTURE = Topic(
             "LOC",
             TOWN,
             """
-            The show moves to {town.clear} in {after}.
+            The new concert hall in {town.clear} opens in {after}.
             A second evening is planned in {town.clear}.
             Many in the audience had come from {town.clear}.
             """,
@@ -946,7 +962,9 @@ CULTURE = Topic(
         {company} and {label} share the costs.
         For {label}, it is the biggest project of the year.
         {label} expects to sell {thousand} copies.
-        The concert hall in {town} is too small.
+        The old hall in {town} was too small.
+        {artist}'s new songs are slow and sad.
+        {company}'s choir sang from memory.
         The second half is too long by [ten|fifteen|twenty] minutes.
         The lighting is plain, the costumes are splendid.
         The programme lists {few} new works.
@@ -992,7 +1010,7 @@ SCIENCE = Topic(
             "PER",
             "Professor|Dr|chemist|statistician|zoologist",
             """
-            {colleague.clear}, who was not involved, called the work careful.
+            {colleague.clear} took part in the work from the start.
             The measurements were checked by {colleague.clear}.
             {colleague.clear} had reached the same result by another route.
             """,
@@ -1000,7 +1018,7 @@ SCIENCE = Topic(
         ),
         "laboratory": Role(
             "ORG",
-            "Laboratories|Polytechnic|Biosciences|College of Science|Optics Ltd|Genetics",
+            "Laboratories|Polytechnic|Biosciences|College of Science|Optics Ltd.|Genetics",
             """
             The samples were tested at {laboratory.clear}.
             {laboratory.clear} built the instrument.
@@ -1055,7 +1073,7 @@ SCIENCE = Topic(
         "It is a small step, but a firm one," {colleague} said.
         {leader.titled} grew up on a farm.
         {leader} and {colleague} met as students.
-        {colleague} doubts that the effect is so large.
+        {colleague} counted every sample by hand.
         {colleague} had advised {leader} to repeat the test.
         The paper by {leader}, {colleague} and {few} others appeared on {day}.
         The data are kept at {laboratory} and can be used freely.
@@ -1072,6 +1090,8 @@ SCIENCE = Topic(
         One camera was out of use for {few} months.
         {leader} now wants to look at older samples.
         A model at {laboratory} gave the same answer.
+        {leader}'s first article appeared {few} years ago.
+        {laboratory}'s ship sails again in {after}.
         Grant applications must be sent in by {after}.
         """
     ),
@@ -1086,7 +1106,7 @@ SCIENCE = Topic(
         Interest in {x} has grown among researchers abroad.
         {x} is named first in the list of thanks.
         {x} was almost forgotten {few} years ago.
-        Others had looked at {x} and seen nothing.
+        Two other journals have printed articles about {x}.
         """
     ),
     neutral=NEWS,
@@ -1171,6 +1191,8 @@ OBITUARY = Topic(
         There was a first prize in {year}.
         Music and chess filled the evenings.
         The marriage lasted {number} years.
+        {subject}'s letters fill {few} volumes.
+        {firm}'s first office had one window.
         {subject} is survived by {few} grandchildren.
         {subject.titled} had little patience with fools and none with forms.
         A service will be held in {birthplace} on {later}.
@@ -1182,13 +1204,13 @@ OBITUARY = Topic(
     asides=_lines(
         """
         {x} is mentioned in the very first letter.
-        The last article, from {year}, was about {x}.
-        A portrait of {x} hung above the desk.
-        It was a debt to {x} that was never forgotten.
-        {x} came first, and everything else later.
-        There is a poem about {x} among the papers.
-        In old age the talk was often of {x}.
-        The break with {x} came in {year}.
+        A newspaper article from {year} was about {x}.
+        A picture of {x} hangs in the town hall.
+        The debt to {x} was never forgotten, many wrote.
+        {x} was in the headlines for weeks in {year}.
+        There is even a song about {x}.
+        At the workshop the talk was often of {x}.
+        The first book about {x} appeared in {year}.
         """
     ),
     neutral=PAST,
@@ -1226,7 +1248,7 @@ TRAVEL = Topic(
         ),
         "carrier": Role(
             "ORG",
-            "Airways|Ferries|Air|Coaches Ltd|Lines|Cruises plc|Railways",
+            "Airways|Ferries|Air|Coaches Ltd.|Lines|Cruises plc|Railways",
             """
             {carrier.clear} runs {few} services a day.
             Return tickets with {carrier.clear} start at {number} pounds.
@@ -1281,6 +1303,8 @@ TRAVEL = Topic(
         {carrier} carried {thousand} passengers in {before}.
         Passengers with {carrier} should book early.
         The timetable is sold at every kiosk.
+        {place}'s cafes open early.
+        {host}'s boat leaves at nine.
         The fish soup alone is worth the journey.
         The museum is closed in winter.
         {board} wants fewer cars on the coast.

@@ -141,8 +141,8 @@ class Errors(metaclass=_Catalogue):
         '`resumable = true` and without exclude=["training"], or train anew.'
     )
     NL211 = (
-        "{source} was written for {given} labels, but the model beside it has {labels}: the two files "
-        "do not belong together. Copy the whole directory again."
+        "{source} does not belong to the model file beside it: one of the two was replaced. Copy the whole "
+        "directory again, or remove this file if the pipeline is not to be trained on."
     )
     NL207 = (
         "Component '{name}' has weights that are not finite numbers (NaN or infinity), so it is not saved. "

@@ -166,7 +166,9 @@ def completions(pieces):
 
 @ALL_SCHEMES
 @settings(derandomize=True, deadline=None, max_examples=60)
-@given(pieces=st.lists(st.tuples(st.sampled_from(CLASSES), st.integers(1, 2)) | OUT | GAP, max_size=4))
+@given(
+    pieces=st.lists(st.tuples(st.sampled_from(CLASSES), st.integers(1, 2)) | OUT | GAP, max_size=4)
+)
 def test_allowed_leaves_the_labellings_that_agree_with_what_is_known(scheme, pieces):
     codec = SpanCodec(CLASSES, scheme)
     known = spans(pieces)

@@ -152,9 +152,12 @@ class AttributeReader:
             tag = int(encoded.tokens[token.i, self.token_attrs.index(name)])
             return ("O", "B", "I")[tag]
         if name in SPACY_WORD_ATTRS or name in SPACY_TOKEN_ATTRS:
+            if name == "morph":
+                return str(token.morph)
             value = getattr(token, f"{name}_", None)
             if value is None:
-                value = int(read_column(doc, IDS[name.upper()])[token.i])
+                # As signed numbers: heads and sentence starts may be negative.
+                value = int(read_column(doc, IDS[name.upper()]).astype(np.int64)[token.i])
             return str(value)
         if name == "lower_lexicon" or _CLUSTER.fullmatch(name):
             return str(_word_function(name, self)(token.lex))
@@ -313,11 +316,13 @@ def _extension_values(doc: Doc, name: str) -> NDArray[np.uint64]:
 
 def _number(value: Any, name: str, token: Token) -> int:
     """A user's value as a 64-bit number."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if value is None:
         return 0
     if isinstance(value, str):
         return get_string_id(value)
-    if isinstance(value, (bool, int, np.integer)):
+    if isinstance(value, int):
         return int(value) & _MASK
     if isinstance(value, float):
         return get_string_id(repr(value))

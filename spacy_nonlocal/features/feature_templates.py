@@ -3,6 +3,7 @@
 No postponed annotations here: spaCy hands the signature to pydantic.
 """
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,13 @@ class FeatureTemplates:
         ready = PRESETS[preset] if preset is not None else None
         self.nodes = [*(ready.nodes if ready else ()), *nodes]
         self.edges = [*(ready.edges if ready else ()), *edges]
+
+    def copy(self) -> "FeatureTemplates":
+        """RETURNS (FeatureTemplates): The same, with lists and clusters that can be loaded on their own."""
+        other = copy.copy(self)
+        other.gazetteers = {name: copy.copy(each) for name, each in self.gazetteers.items()}
+        other.clusters = copy.copy(self.clusters)
+        return other
 
     def templates(self) -> tuple[list[str], list[str]]:
         """Put all templates together. Reads the CRF++ file, if there is one.

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ..errors import Errors
 
 _TERM = re.compile(
-    r"(?P<attr>(?:_\.)?[A-Za-z_][\w]*(?::[\w.*-]+)?)\[(?P<first>[+-]?\d+)(?:\.\.(?P<last>[+-]?\d+))?\]"
+    r"(?P<attr>(?:_\.)?[A-Za-z_][\w]*(?::[\w.*-]+)?)\[(?P<first>[+-]?\d{1,9})(?:\.\.(?P<last>[+-]?\d{1,9}))?\]"
 )
 # Beyond this a window is a typing error; it also bounds the work at the edges of a document.
 MAX_OFFSET = 50
@@ -82,12 +82,11 @@ def expand_names(texts: Sequence[str], prefix: str, names: Iterable[str]) -> lis
     names (Iterable[str]): What the star stands for.
     RETURNS (List[str]): Templates without a star.
     """
-    star = f"{prefix}:*"
+    star = re.compile(rf"{prefix}\s*:\s*\*", re.IGNORECASE)
     out = []
     for text in texts:
-        out += (
-            [text.replace(star, f"{prefix}:{name}") for name in names] if star in text else [text]
-        )
+        written = [star.sub(f"{prefix}:{name}", text) for name in names]
+        out += written if star.search(text) else [text]
     return out
 
 

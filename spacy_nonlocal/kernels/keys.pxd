@@ -28,11 +28,11 @@ cdef inline key_t mix(key_t h, key_t value) noexcept nogil:
 
 
 cdef inline key_t value_at(const View* view, Py_ssize_t t, row_t attr) noexcept nogil:
-    # Outside the sequence there is one value per distance: -1, -2, … before, and far negative after.
+    # Outside the sequence there is one value per distance, far from any that a token has.
     if t < 0:
-        return <key_t> t
+        return <key_t> 0x9D8F3C1BE6A72500 + <key_t> t
     if t >= view.length:
-        return <key_t> (-1000003 - (t - view.length))
+        return <key_t> 0x51C4E0F7B3D68A00 + <key_t> (t - view.length)
     if attr < view.n_lexical:
         return view.lexical[view.ids[t] * view.n_lexical + attr]
     return view.tokens[t * view.n_token + attr - view.n_lexical]

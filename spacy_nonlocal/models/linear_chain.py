@@ -5,6 +5,7 @@ A thinc Model for spaCy's config and training; its Shim owns the weights, becaus
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
@@ -41,9 +42,10 @@ def forward(
     Backpropagation takes, instead of a gradient, one Move (or None) for each sequence.
     """
     shim = cast(LinearChainShim, model.shims[0])
-    encoded = [shim.encode(each) if isinstance(each, Doc) else each for each in sequences]
+    # One by one: to encode a document may empty the table of words that the one before refers to.
+    encoded = (shim.encode(each) if isinstance(each, Doc) else each for each in sequences)
     if not is_train:
-        return shim.predict(encoded), _no_backprop
+        return [shim.predict(each) for each in encoded], _no_backprop
     trainer = shim.trainer
     rows = [trainer.rows(each) for each in encoded]
 
@@ -91,15 +93,30 @@ class LinearChainShim(Shim):
         transitions (ndarray): bool[L, L], which label may follow which.
         averaged (bool): Whether prediction uses the mean of the weights.
         """
-        self._use(*self.features.templates(), transitions)
-        extractor = self.extractor
+        fresh = LinearChainShim(self.features.copy())
+        fresh._use(*fresh.features.templates(), transitions)
+        extractor = fresh.extractor
         extractor.reader.load()
         if "lower_lexicon" in extractor.reader.word_attrs:
             extractor.reader.lower_lexicon.learn(documents())
-        self._trainer = Trainer(extractor, transitions, averaged)
-        self._predictor = None
+        fresh._trainer = Trainer(extractor, transitions, averaged)
         encoded = (part for doc in documents() for part in sequences(doc, extractor.encode(doc)))
-        self._trainer.collect(encoded, self.features.min_count)
+        fresh._trainer.collect(encoded, self.features.min_count)
+        self._become(fresh)
+
+    def _become(self, other: LinearChainShim) -> None:
+        """Take over everything at once, after all that can fail has not."""
+        self.features, self._templates, self._transitions = (
+            other.features,
+            other._templates,
+            other._transitions,
+        )
+        self._extractor, self._trainer, self._predictor = (
+            other._extractor,
+            other._trainer,
+            other._predictor,
+        )
+        self._predicted = 0
 
     def _use(self, nodes: list[str], edges: list[str], transitions: NDArray[np.bool_]) -> None:
         """Derive what follows from templates and labels; the one place, for new and for loaded models."""
@@ -143,15 +160,15 @@ class LinearChainShim(Shim):
         """RETURNS (Encoded): A document's attributes."""
         return self.extractor.encode(doc)
 
-    def predict(self, sequences: list[Encoded]) -> list[Lattice]:
-        """RETURNS (List[Lattice]): Scores under the weights for prediction."""
+    def predict(self, sequence: Encoded) -> Lattice:
+        """RETURNS (Lattice): Scores under the weights for prediction."""
         if self._predictor is None:
             # While training goes on, the weights are new each time: a few documents need only a few of them.
             trainer = self.trainer
-            self._predicted += sum(map(len, sequences)) * len(self.extractor.node_templates)
+            self._predicted += len(sequence) * len(self.extractor.node_templates)
             if self._predicted < len(trainer.node.table):
-                return [trainer.mean_lattice(trainer.rows(each)) for each in sequences]
-        return [self.predictor.lattice(each) for each in sequences]
+                return trainer.mean_lattice(trainer.rows(sequence))
+        return self.predictor.lattice(sequence)
 
     def learn(self, rows: Rows, move: Move | None) -> None:
         """Change the weights, if there is anything to change, and count the example."""
@@ -190,14 +207,15 @@ class LinearChainShim(Shim):
         transitions = {"transitions": self._transitions.astype(np.uint8)}
         return pack("model", settings, {**transitions, **predictor.state(), **resources})
 
-    def training_bytes(self, learner: dict[str, Any]) -> bytes:
+    def training_bytes(self, learner: dict[str, Any], model: bytes) -> bytes:
         """Write down what only training needs.
 
         learner (Dict[str, Any]): The learner's name and state, for JSON.
+        model (bytes): The model file that it belongs to.
         RETURNS (bytes): The training file.
         """
         trainer = self.trainer
-        settings = {"averaged": trainer.averaged, "labels": trainer.n_labels, "learner": learner}
+        settings = {"averaged": trainer.averaged, "model": _digest(model), "learner": learner}
         return pack("training", settings, trainer.state())
 
     def load(
@@ -216,17 +234,15 @@ class LinearChainShim(Shim):
         averaged (Optional[bool]): What the learner needs.
         RETURNS (Dict[str, Any]): The learner's name and state, if there is a training file.
         """
-        fresh = LinearChainShim(self.features)
+        fresh = LinearChainShim(self.features.copy())
         fresh._load_model(*model)
         if transitions is not None and not np.array_equal(transitions, fresh._transitions):
             saved, given = len(fresh._transitions), len(transitions)
             raise ValueError(Errors.NL411.format(source=model[1], saved=saved, given=given))
-        learner = {} if training is None else fresh._load_training(*training)
+        learner = {} if training is None else fresh._load_training(*training, _digest(model[0]))
         if averaged is not None and fresh._trainer and fresh._trainer.averaged != averaged:
             raise ValueError(Errors.NL413.format(source=model[1], learner=learner.get("name")))
-        self._templates, self._transitions = fresh._templates, fresh._transitions
-        self._extractor = fresh._extractor
-        self._predictor, self._trainer = fresh._predictor, fresh._trainer
+        self._become(fresh)
         return learner
 
     def _load_model(self, data: bytes, source: str) -> None:
@@ -236,13 +252,10 @@ class LinearChainShim(Shim):
         self.extractor.reader.set_state(resources)
         self._predictor = Predictor.from_state(self.extractor, self._transitions, arrays, source)
 
-    def _load_training(self, data: bytes, source: str) -> dict[str, Any]:
+    def _load_training(self, data: bytes, source: str, model: str) -> dict[str, Any]:
         settings, arrays = unpack(data, "training", source)
-        if settings["labels"] != len(self._transitions):
-            labels = len(self._transitions)
-            raise ValueError(
-                Errors.NL211.format(source=source, given=settings["labels"], labels=labels)
-            )
+        if settings["model"] != model:
+            raise ValueError(Errors.NL211.format(source=source))
         self._trainer = Trainer(self.extractor, self._transitions, settings["averaged"])
         self._trainer.set_state(arrays, source)
         # The same weights, from one table instead of two.
@@ -256,7 +269,7 @@ class LinearChainShim(Shim):
             return b""
         files = [self.model_bytes()]
         if self.is_trainable:
-            files.append(self.training_bytes({}))
+            files.append(self.training_bytes({}, files[0]))
         return pack("shim", {}, {str(i): np.frombuffer(f, np.uint8) for i, f in enumerate(files)})
 
     def from_bytes(self, bytes_data: bytes) -> LinearChainShim:
@@ -265,6 +278,10 @@ class LinearChainShim(Shim):
             model, *training = [(files[name].tobytes(), "linear_chain") for name in sorted(files)]
             self.load(model, training[0] if training else None)
         return self
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _restore(features: FeatureTemplates, data: bytes) -> LinearChainShim:

@@ -16,7 +16,8 @@ import hashlib
 import json
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -116,22 +117,34 @@ def write_files(directory: Path, files: Mapping[str, bytes], remove: tuple[str, 
     files (Mapping[str, bytes]): Contents by file name.
     remove (Tuple[str, ...]): Files of an earlier save that the new one does not have.
     """
-    temporary = {name: directory / f".{name}.{os.getpid()}.tmp" for name in files}
+    new = {name: directory / f".{name}.{os.getpid()}.new" for name in files}
+    old = {name: directory / f".{name}.{os.getpid()}.old" for name in (*files, *remove)}
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
-            with temporary[name].open("wb") as file_:
+            with new[name].open("wb") as file_:
                 file_.write(data)
                 file_.flush()
                 os.fsync(file_.fileno())
-        for name, path in temporary.items():
+        # Put aside what was there before, so that it can come back if a move fails half-way.
+        for name, aside in old.items():
+            if (directory / name).is_file():
+                os.replace(directory / name, aside)
+        for name, path in new.items():
             os.replace(path, directory / name)
-        for name in remove:
-            (directory / name).unlink(missing_ok=True)
-    except OSError as error:
-        for path in temporary.values():
-            try:
-                path.unlink(missing_ok=True)
-            except OSError:
-                continue
-        raise OSError(Errors.NL206.format(directory=directory, error=error)) from error
+    except BaseException as error:
+        for name, aside in old.items():
+            if aside.is_file():
+                os.replace(aside, directory / name)
+        _remove(new.values())
+        if isinstance(error, OSError):
+            raise OSError(Errors.NL206.format(directory=directory, error=error)) from error
+        raise
+    _remove(old.values())
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        # A temporary file that stays behind does no harm.
+        with suppress(OSError):
+            path.unlink(missing_ok=True)

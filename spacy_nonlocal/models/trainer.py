@@ -95,10 +95,10 @@ class Trainer:
         self._edge_groups = np.array([0, len(extractor.edges)], dtype=np.int32)
         self._kept: dict[bytes, Rows] = {}
         self._kept_bytes = 0
-        self._scratch: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
         self._set_tables(KeyTable(), KeyTable())
 
     def _set_tables(self, node_table: KeyTable, edge_table: KeyTable) -> None:
+        self._scratch: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
         self.node = SparseWeights(node_table, self.width, self.averaged)
         self.edge = SparseWeights(edge_table, self.n_labels * self.width, self.averaged)
 
@@ -111,7 +111,7 @@ class Trainer:
         node_table, edge_table = KeyTable(), KeyTable()
         # The label pair alone is row 0 of the edge table, whatever min_count is.
         edge_table.add(np.full(min_count, self.extractor.bias_key, dtype=np.uint64))
-        self._kept, self._kept_bytes = {}, 0
+        self.clock, self._kept, self._kept_bytes = 0, {}, 0
         for sequence in sequences:
             key = _fingerprint(sequence)
             nodes = node_table.add(self.extractor.keys(self.extractor.nodes, sequence))
@@ -173,7 +173,7 @@ class Trainer:
 
     def distance(self, rows: Rows, gold: NDArray[np.int32], guess: NDArray[np.int32]) -> float:
         """RETURNS (float): ‖Φ(gold) - Φ(guess)‖²."""
-        if self._scratch is None or len(self._scratch[0]) != len(self.node.w):
+        if self._scratch is None:
             self._scratch = np.zeros_like(self.node.w), np.zeros_like(self.edge.w)
         nodes, edges = self._scratch
         total = squared_distance(rows.node, gold, guess, nodes, self.n_labels, 0)
@@ -237,10 +237,10 @@ def edge_scores(
 ) -> NDArray[np.float32]:
     """RETURNS (ndarray): float32[1, L, width], or [T, L, width] if some edge features look at the text."""
     if not rows.shape[1]:
-        return bias.reshape(1, n_labels, -1)
+        return bias.reshape(1, n_labels, len(bias) // n_labels)
     out = np.empty((len(rows), len(bias)), dtype=np.float32)
     score_rows(rows, groups, weights, bias, out)
-    return out.reshape(len(rows), n_labels, -1)
+    return out.reshape(len(rows), n_labels, len(bias) // n_labels)
 
 
 def _fingerprint(sequence: Encoded) -> bytes:

@@ -23,6 +23,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer
 from tqdm import tqdm
 
+from ..codecs import Codec
 from ..errors import Errors, Warnings
 from ..features.attributes import Encoded
 from ..kernels.viterbi import viterbi
@@ -106,8 +107,9 @@ class SequenceLabeller(TrainablePipe):
 
     def _set_labels(self, labels: Iterable[str]) -> None:
         """Derive what follows from the labels; the one place, for new and for loaded components."""
-        self.cfg["labels"] = sorted(labels)
-        self._codec = self._target.codec(self.labels)
+        labels = sorted(labels)
+        self._codec = self._target.codec(labels)
+        self.cfg["labels"] = labels
         for label in self.labels:
             self.vocab.strings.add(label)
 
@@ -262,10 +264,10 @@ class SequenceLabeller(TrainablePipe):
         if resume is not None:
             self._resume(Path(resume))
             return
-        self._set_labels(
-            {*self.labels, *(self._find_labels(get_examples) if labels is None else labels)}
-        )
-        self._check_labels(get_examples)
+        found = self._find_labels(get_examples) if labels is None else labels
+        all_labels = sorted({*self.labels, *found})
+        codec = self._target.codec(all_labels)
+        self._check_labels(get_examples, codec)
 
         def documents() -> Iterator[Doc]:
             return (eg.predicted for eg in get_examples())
@@ -273,22 +275,22 @@ class SequenceLabeller(TrainablePipe):
         def sequences(doc: Doc, encoded: Encoded) -> Iterator[Encoded]:
             return (encoded.part(start, end) for start, end in self._bounds(doc))
 
-        self._shim.begin(documents, sequences, self._codec.transitions, self.learner.averaged)
+        self._shim.begin(documents, sequences, codec.transitions, self.learner.averaged)
+        self._set_labels(all_labels)
         if bpm_runs:
             self._start_from_mean(get_examples, bpm_runs, random.Random(bpm_seed))
 
     def _find_labels(self, get_examples: Callable[[], Iterable[Example]]) -> set[str]:
         return set().union(*(self._target.classes(eg.reference) for eg in get_examples()))
 
-    def _check_labels(self, get_examples: Callable[[], Iterable[Example]]) -> None:
+    def _check_labels(self, get_examples: Callable[[], Iterable[Example]], codec: Codec) -> None:
         """Complain about examples that have nothing to learn from."""
-        if self._codec.labels == ():
-            raise ValueError(Errors.NL410.format(name=self.name, target=self.cfg["target"]))
-        if self.labels:
+        if codec.classes:
             return
-        known = (self._target.gold(eg, self._codec, self.vocab) >= 0 for eg in get_examples())
-        if not any(each.any() for each in known):
-            raise ValueError(Errors.NL410.format(name=self.name, target=self.cfg["target"]))
+        target = self.cfg["target"]
+        known = (self._target.gold(eg, codec, self.vocab) >= 0 for eg in get_examples())
+        if not codec.labels or not any(each.any() for each in known):
+            raise ValueError(Errors.NL410.format(name=self.name, target=target))
         warnings.warn(Warnings.NL454.format(name=self.name), stacklevel=2)
 
     def _start_from_mean(
@@ -329,7 +331,7 @@ class SequenceLabeller(TrainablePipe):
             files["model"] = self._shim.model_bytes()
         if self._shim.is_trainable and self.resumable:
             state = {**self.learner.state(), "seen": max(self._seen, self._skip)}
-            files["training"] = self._shim.training_bytes(state)
+            files["training"] = self._shim.training_bytes(state, files["model"])
         return {name: data for name, data in files.items() if name not in set(exclude)}
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:

@@ -21,7 +21,7 @@ edges = ["bias"]
 min_count = 1
 
 [learner]
-@misc = "spacy-nonlocal.AveragedPerceptron.v1"
+@misc = "spacy-nonlocal.PassiveAggressive.v1"
 """
 DEFAULTS = Config().from_str(default_config)
 

@@ -149,9 +149,9 @@ def splitmix(state: int) -> int:
 def value_at(values: list[list[int]], t: int, column: int) -> int:
     """values[t][column], or a number that says how far outside of the sequence t is."""
     if t < 0:
-        return t % U64
+        return (0x9D8F3C1BE6A72500 + t) % U64
     if t >= len(values):
-        return (-1000003 - (t - len(values))) % U64
+        return (0x51C4E0F7B3D68A00 + t - len(values)) % U64
     return values[t][column]
 
 

@@ -1,0 +1,400 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_nonlocal.kernels.viterbi import score_path
+from spacy_nonlocal.models import trainer as trainer_module
+from spacy_nonlocal.models.lattice import Move
+from spacy_nonlocal.models.trainer import Trainer, base_scores
+
+from .toy import (
+    DOCS,
+    EDGES,
+    NODES,
+    UNSEEN,
+    begin,
+    counts_of,
+    documents,
+    make_doc,
+    make_shim,
+    predicted_lattice,
+    quick,
+    random_paths,
+    random_weights,
+    same_bits,
+    trained_lattice,
+    weights_of,
+)
+
+INF = np.inf
+
+
+def collected(docs=DOCS, *, nodes=NODES, edges=EDGES, min_count=1, averaged=True, labels=3):
+    shim = make_shim(nodes, edges, min_count=min_count)
+    return begin(shim, docs, labels=labels, averaged=averaged)
+
+
+def encoded(shim, docs=DOCS):
+    return [shim.encode(doc) for doc in docs]
+
+
+def key_lists(shim, docs=DOCS):
+    """The keys of all features, node and edge, in order of sight."""
+    extractor = shim.extractor
+    return (
+        [k for e in encoded(shim, docs) for k in extractor.keys(extractor.nodes, e).ravel()],
+        [k for e in encoded(shim, docs) for k in extractor.keys(extractor.edges, e).ravel()],
+    )
+
+
+# --- Collecting features -----------------------------------------------------------------------
+
+
+def test_features_are_numbered_in_order_of_sight():
+    shim = collected()
+    nodes, edges = key_lists(shim)
+    assert shim.trainer.node.table.keys().tolist() == list(dict.fromkeys(nodes))
+    bias = shim.extractor.bias_key
+    assert shim.trainer.edge.table.keys().tolist() == [bias, *dict.fromkeys(edges)]
+
+
+@pytest.mark.parametrize("min_count", [1, 2, 3, 5, 1000])
+def test_min_count(min_count):
+    shim = collected(min_count=min_count)
+    nodes, edges = key_lists(shim)
+    for keys, table, first in (
+        (nodes, shim.trainer.node.table, []),
+        (edges, shim.trainer.edge.table, [shim.extractor.bias_key]),
+    ):
+        counts = Counter(keys)
+        want = [key for key in dict.fromkeys(keys) if counts[key] >= min_count]
+        assert table.keys().tolist() == [*first, *want]
+
+
+@pytest.mark.parametrize("min_count", [1, 2, 3])
+def test_rows_after_pruning(min_count):
+    shim = collected(min_count=min_count)
+    trainer, extractor = shim.trainer, shim.extractor
+    for sequence in encoded(shim, [*DOCS, *UNSEEN]):
+        rows = trainer.rows(sequence)
+        for got, compiled, table in (
+            (rows.node, extractor.nodes, trainer.node.table),
+            (rows.edge, extractor.edges, trainer.edge.table),
+        ):
+            keys = extractor.keys(compiled, sequence)
+            row_of = {key: row for row, key in enumerate(table.keys().tolist())}
+            want = [[row_of.get(key, -1) for key in line] for line in keys.tolist()]
+            assert got.shape == keys.shape
+            assert got.tolist() == want
+
+
+def test_a_document_that_comes_twice_counts_twice():
+    once, twice = collected(DOCS[:1], min_count=2), collected([DOCS[0]] * 2, min_count=2)
+    assert len(twice.trainer.node.table) > len(once.trainer.node.table)
+    assert len(twice.trainer.node.table) == len({*key_lists(twice, DOCS[:1])[0]})
+    assert (twice.trainer.rows(twice.encode(DOCS[0])).node >= 0).all()
+
+
+def test_collect_twice():
+    shim = collected(min_count=2)
+    state = {name: array.tobytes() for name, array in shim.trainer.state().items()}
+    rows = [shim.trainer.rows(each) for each in encoded(shim)]
+    shim.trainer.collect(iter(encoded(shim)), 2)
+    assert {name: array.tobytes() for name, array in shim.trainer.state().items()} == state
+    for a, b in zip(rows, [shim.trainer.rows(each) for each in encoded(shim)], strict=True):
+        assert np.array_equal(a.node, b.node)
+        assert np.array_equal(a.edge, b.edge)
+
+
+def test_collecting_other_documents_forgets_the_first():
+    shim, other = collected(DOCS[:2]), collected(DOCS[2:])
+    random_weights(shim)
+    shim.trainer.collect(iter(encoded(shim, DOCS[2:])), 1)
+    assert not shim.trainer.node.w.any()
+    for name, array in other.trainer.state().items():
+        assert np.array_equal(array, shim.trainer.state()[name]), name
+
+
+def test_collecting_starts_the_clock_anew():
+    shim = collected()
+    shim.learn(shim.trainer.rows(shim.encode(DOCS[0])), None)
+    shim.trainer.collect(iter(encoded(shim)), 1)
+    assert shim.trainer.clock == 0
+
+
+def test_distance_after_collecting_again():
+    shim = collected([make_doc(["a", "a"])], nodes=["bias"], edges=["orth[0]"])
+    gold, guess = np.array([0, 0], np.int32), np.array([1, 1], np.int32)
+    shim.trainer.distance(shim.trainer.rows(shim.encode(make_doc(["a", "a"]))), gold, guess)
+    doc = make_doc(["b", "c"])
+    shim.trainer.collect([shim.encode(doc)], 1)
+    assert shim.trainer.distance(shim.trainer.rows(shim.encode(doc)), gold, guess) == 10
+
+
+def test_nothing_to_collect():
+    shim = collected([])
+    assert len(shim.trainer.node.table) == 0
+    assert shim.trainer.edge.table.keys().tolist() == [shim.extractor.bias_key]
+    lattice = trained_lattice(shim, DOCS[0])
+    assert lattice.node[:, :3].tolist() == [[0, 0, 0]] * 5
+
+
+# --- Rows that are kept ------------------------------------------------------------------------
+
+
+def test_rows_are_kept_between_epochs(monkeypatch):
+    shim = collected()
+
+    def not_again(*args):
+        raise AssertionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(shim.extractor), "keys", not_again)
+        # Documents made anew, as each epoch of `spacy train` has them.
+        again = [make_doc([t.text for t in doc], [t.tag_ for t in doc]) for doc in DOCS]
+        for _ in range(2):
+            for each in encoded(shim, again):
+                shim.trainer.rows(each)
+        with pytest.raises(AssertionError):
+            shim.trainer.rows(shim.encode(UNSEEN[0]))
+
+
+def test_rows_are_those_of_the_tags_at_hand():
+    shim = collected()
+    words = [token.text for token in DOCS[0]]
+    sequences = [shim.encode(make_doc(words, [tag] * len(words))) for tag in ("NNP", "DT", "NEW")]
+    extractor = shim.extractor
+    for _ in range(2):
+        for sequence in sequences:
+            keys = extractor.keys(extractor.nodes, sequence)
+            rows = shim.trainer.rows(sequence).node
+            assert np.array_equal(rows, shim.trainer.node.table.find(keys))
+    first, second, new = (shim.trainer.rows(sequence).node for sequence in sequences)
+    assert not np.array_equal(first, second)
+    assert (new < 0).any()
+
+
+def test_parts_of_a_document_are_kept_apart():
+    shim = collected()
+    sequence = shim.encode(DOCS[1])
+    for _ in range(2):
+        for start, end in ((0, 2), (0, 3), (1, 3), (2, 7), (0, 0)):
+            part = sequence.part(start, end)
+            keys = shim.extractor.keys(shim.extractor.nodes, part)
+            want = shim.trainer.node.table.find(keys)
+            assert np.array_equal(shim.trainer.rows(part).node, want)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 200, 400])
+def test_few_or_no_rows_are_kept(monkeypatch, limit):
+    def learn(shim):
+        rng = np.random.default_rng(0)
+        for _ in range(3):
+            for each in encoded(shim):
+                rows = shim.trainer.rows(each)
+                gold, guess = random_paths(rng, len(each), 3)
+                shim.learn(rows, Move(gold, guess, 0.3))
+        return shim.to_bytes()
+
+    kept = learn(collected(min_count=2))
+    monkeypatch.setattr(trainer_module, "MAX_KEPT_BYTES", limit)
+    shim = collected(min_count=2)
+    assert learn(shim) == kept
+    assert shim.trainer._kept_bytes <= limit
+
+
+def test_what_is_kept_is_counted(monkeypatch):
+    one = collected(DOCS[:1]).trainer
+    size = one._kept_bytes
+    assert size == one.rows(one.extractor.encode(DOCS[0])).nbytes > 0
+    # Room for one of each; the same document takes none twice.
+    monkeypatch.setattr(trainer_module, "MAX_KEPT_BYTES", size)
+    trainer = collected([DOCS[0], DOCS[0], DOCS[1]]).trainer
+    assert trainer._kept_bytes == size
+
+
+# --- Scores ------------------------------------------------------------------------------------
+
+
+def test_base_scores():
+    transitions = np.array([[True, False], [True, True]])
+    node, edge = base_scores(transitions)
+    assert node.tolist() == [0, 0, -INF, -INF]
+    assert edge.reshape(2, 4)[:, :2].tolist() == [[0, -INF], [0, 0]]
+    assert node.dtype == edge.dtype == np.float32
+
+
+@pytest.mark.parametrize("edges", [[], ["bias"], EDGES])
+@pytest.mark.parametrize("labels", [1, 2, 3, 4, 5, 9])
+def test_the_lattice_scores_what_the_weights_say(edges, labels):
+    """score(path) = w·Φ(x, path), for any path."""
+    shim = collected(edges=edges, labels=labels, averaged=False)
+    random_weights(shim)
+    rng = np.random.default_rng(1)
+    for doc in [*DOCS, UNSEEN[0]]:
+        rows = shim.trainer.rows(shim.encode(doc))
+        lattice = shim.trainer.lattice(rows)
+        assert lattice.n_labels == labels
+        assert (lattice.node[:, labels:] == -INF).all()
+        for path in random_paths(rng, len(doc), labels):
+            want = weights_of(shim.trainer) @ counts_of(shim.trainer, rows, path)
+            assert score_path(*lattice, path) == pytest.approx(want, abs=1e-4)
+
+
+@pytest.mark.parametrize("edges", [["bias"], ["orth[0]"], EDGES])
+def test_illegal_transitions_have_no_score(edges):
+    transitions = np.array([[True, True, False], [False, True, True], [True, False, True]])
+    shim = begin(make_shim(NODES, edges), transitions=transitions)
+    random_weights(shim)
+    lattice = trained_lattice(shim, DOCS[0])
+    assert ((lattice.edge[:, :, :3] == -INF) == ~transitions).all()
+    assert np.isfinite(lattice.node[:, :3]).all()
+
+
+# --- Moves -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("edges", [[], ["bias"], ["orth[0]"], EDGES])
+def test_a_move_is_step_times_the_difference(edges):
+    rng = np.random.default_rng(2)
+    shim = collected(edges=edges, averaged=False)
+    trainer = shim.trainer
+    for doc in DOCS:
+        rows = trainer.rows(shim.encode(doc))
+        gold, guess = random_paths(rng, len(doc), 3)
+        difference = counts_of(trainer, rows, gold) - counts_of(trainer, rows, guess)
+        before = weights_of(trainer)
+        trainer.move(rows, Move(gold, guess, 0.25))
+        assert np.array_equal(weights_of(trainer) - before, 0.25 * difference)
+
+
+@quick
+@given(documents, st.sampled_from([[], ["bias"], ["orth[0]"], EDGES]), st.data())
+def test_distance_is_exact(doc, edges, data):
+    shim = collected(edges=edges)
+    trainer = shim.trainer
+    paths = st.lists(st.integers(0, 2), min_size=len(doc), max_size=len(doc))
+    gold, guess = (np.array(data.draw(paths), dtype=np.int32) for _ in range(2))
+    rows = trainer.rows(shim.encode(doc))
+    difference = counts_of(trainer, rows, gold) - counts_of(trainer, rows, guess)
+    # Twice: the scratch is clean again.
+    for _ in range(2):
+        assert trainer.distance(rows, gold, guess) == difference @ difference
+    assert trainer.distance(rows, gold, gold) == 0
+
+
+def test_a_move_to_the_same_place_is_none():
+    shim = collected()
+    gold = np.zeros(5, dtype=np.int32)
+    shim.trainer.move(shim.trainer.rows(shim.encode(DOCS[0])), Move(gold, gold, 1.0))
+    assert not weights_of(shim.trainer).any()
+
+
+# --- Averaging ---------------------------------------------------------------------------------
+
+
+@quick
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.integers(1, 4)), max_size=12))
+def test_the_mean_is_that_of_the_weights_after_each_example(examples):
+    shim = collected()
+    trainer, rng = shim.trainer, np.random.default_rng(3)
+    total, n = np.zeros_like(weights_of(trainer)), 0
+    for which, moves, quarters in examples:
+        rows = trainer.rows(shim.encode(DOCS[which]))
+        gold, guess = random_paths(rng, len(DOCS[which]), 3)
+        # An example that moves nothing counts as well.
+        shim.learn(rows, Move(gold, guess, quarters / 4) if moves else None)
+        total += weights_of(trainer)
+        n += 1
+    assert trainer.clock == n
+    want = total / n if n else total
+    got = [part.mean(trainer.clock).ravel() for part in (trainer.node, trainer.edge)]
+    assert np.allclose(np.concatenate(got), want, rtol=1e-6, atol=1e-6)
+
+
+def test_a_mean_of_weights_that_did_not_begin_at_zero():
+    shim = collected()
+    trainer = shim.trainer
+    random_weights(shim)
+    start = trainer.node.w.copy()
+    assert np.array_equal(trainer.node.mean(0), start)
+    for _ in range(3):
+        shim.learn(trainer.rows(shim.encode(DOCS[0])), None)
+    assert np.array_equal(trainer.node.mean(trainer.clock), start)
+
+
+def test_without_averaging_the_mean_is_the_weights():
+    shim = collected(averaged=False)
+    gold, guess = random_paths(np.random.default_rng(4), 5, 3)
+    for _ in range(3):
+        shim.learn(shim.trainer.rows(shim.encode(DOCS[0])), Move(gold, guess, 1.0))
+    assert np.array_equal(shim.trainer.node.mean(shim.trainer.clock), shim.trainer.node.w)
+    assert shim.trainer.node.u.size == 0
+
+
+@pytest.mark.parametrize("edges", [[], ["bias"], ["orth[0]"], EDGES])
+@pytest.mark.parametrize("averaged", [True, False])
+@pytest.mark.parametrize("examples", [0, 1, 4])
+def test_the_mean_of_a_few_weights_is_that_of_all(edges, averaged, examples):
+    shim, rng = collected(edges=edges, averaged=averaged, min_count=2), np.random.default_rng(7)
+    for doc in DOCS[:examples]:
+        gold, guess = random_paths(rng, len(doc), 3)
+        shim.learn(shim.trainer.rows(shim.encode(doc)), Move(gold, guess, 1 / 3))
+    for doc in [*DOCS, *UNSEEN[:2]]:
+        mean = shim.trainer.mean_lattice(shim.trainer.rows(shim.encode(doc)))
+        assert same_bits(mean, predicted_lattice(shim, doc))
+
+
+def test_the_mean_is_a_copy():
+    for averaged in (True, False):
+        shim = collected(averaged=averaged)
+        mean = shim.trainer.node.mean(shim.trainer.clock)
+        mean += 1
+        assert not shim.trainer.node.w.any()
+
+
+def test_reset():
+    shim = collected()
+    gold, guess = random_paths(np.random.default_rng(5), 5, 3)
+    keys = shim.trainer.node.table.keys().tolist()
+    shim.learn(shim.trainer.rows(shim.encode(DOCS[0])), Move(gold, guess, 1.0))
+    shim.trainer.reset()
+    assert shim.trainer.clock == 0
+    assert shim.trainer.node.table.keys().tolist() == keys
+    assert not any(a.any() for p in (shim.trainer.node, shim.trainer.edge) for a in (p.w, p.u))
+    fresh = collected()
+    assert same_bits(trained_lattice(shim, DOCS[0]), trained_lattice(fresh, DOCS[0]))
+
+
+# --- State -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("averaged", [True, False])
+def test_state_round_trip(averaged):
+    shim = collected(averaged=averaged)
+    rng = np.random.default_rng(6)
+    for doc in DOCS:
+        gold, guess = random_paths(rng, len(doc), 3)
+        shim.learn(shim.trainer.rows(shim.encode(doc)), Move(gold, guess, 1 / 3))
+    other = Trainer(shim.extractor, shim.transitions, averaged)
+    other.set_state(shim.trainer.state(), "here")
+    assert other.clock == 4
+    for part, copy in ((shim.trainer.node, other.node), (shim.trainer.edge, other.edge)):
+        for name in ("w", "u"):
+            a, b = getattr(part, name), getattr(copy, name)
+            assert (a.dtype, a.shape) == (b.dtype, b.shape)
+            assert np.array_equal(a, b)
+        assert np.array_equal(part.table.keys(), copy.table.keys())
+
+
+@pytest.mark.parametrize("name", ["node.w", "edge.w", "node.u", "edge.u"])
+def test_state_that_is_not_finite(name):
+    shim = collected()
+    part, _, array = name.partition(".")
+    getattr(getattr(shim.trainer, part), array)[0, 0] = np.nan
+    other = Trainer(shim.extractor, shim.transitions, True)
+    with pytest.raises(ValueError, match="NL205.*here"):
+        other.set_state(shim.trainer.state(), "here")

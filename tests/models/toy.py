@@ -1,0 +1,114 @@
+"""What the tests of models and learners share: a small language, and models with weights of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import spacy
+from hypothesis import settings
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+
+from spacy_nonlocal.features.feature_templates import FeatureTemplates
+from spacy_nonlocal.models.linear_chain import LinearChain, LinearChainShim
+from spacy_nonlocal.models.trainer import Rows, Trainer
+
+from ..kernels.oracles import edge_counts, node_counts
+
+quick = settings(deadline=None, derandomize=True, max_examples=60)
+
+nlp = spacy.blank("en")
+
+WORDS = ["Anna", "Lee", "York", "the", "The", "new", "1997", ",", "U.S.", "said"]
+TAGS = ["NNP", "DT", "VBD"]
+
+# One of each kind: one word, several words, token attributes, comparisons.
+NODES = ["bias", "orth[-2..2]", "form[0]", "suffix2[-1]", "lower[-1]|lower[0]", "tag[0]"]
+NODES += ["orth[-1]==orth[0]", "shape_short[0]|tag[1]", "orth[0]|lower[0]"]
+EDGES = ["bias", "orth[0]", "tag[-1]|tag[0]"]
+
+
+def make_doc(words: Sequence[str], tags: Sequence[str] | None = None) -> Doc:
+    tags = [TAGS[len(word) % 3] for word in words] if tags is None else tags
+    return Doc(nlp.vocab, words=list(words), tags=list(tags))
+
+
+DOCS = [
+    make_doc(["Anna", "Lee", "said", "York", ","]),
+    make_doc(["the", "new", "York", "said", "the", "U.S.", "said"]),
+    make_doc(["Lee"]),
+    make_doc(["The", "The", "new", "Anna", "1997"]),
+]
+# As DOCS, with words that no training document has.
+UNSEEN = [make_doc(["Rome", "York", "is"]), make_doc(["zig", "zag"]), make_doc([])]
+
+documents = st.lists(st.sampled_from([*WORDS, "unseen"]), min_size=1, max_size=8).map(make_doc)
+
+
+def make_shim(
+    nodes: Sequence[str] = NODES, edges: Sequence[str] = EDGES, **kwargs: Any
+) -> LinearChainShim:
+    features = FeatureTemplates(nodes=list(nodes), edges=list(edges), **kwargs)
+    return LinearChain(features).shims[0]
+
+
+def begin(
+    shim: LinearChainShim,
+    docs: Sequence[Doc] = DOCS,
+    *,
+    labels: int = 3,
+    averaged: bool = True,
+    transitions: np.ndarray | None = None,
+) -> LinearChainShim:
+    """Collect features; each document is one sequence."""
+    if transitions is None:
+        transitions = np.ones((labels, labels), dtype=bool)
+    shim.begin(lambda: iter(docs), lambda doc, encoded: [encoded], transitions, averaged)
+    return shim
+
+
+def random_weights(shim: LinearChainShim, seed: int = 0) -> None:
+    """Give every weight (and none of the padding) a value that rounds in every sum."""
+    rng, trainer, L = np.random.default_rng(seed), shim.trainer, shim.trainer.n_labels
+    trainer.node.w[:, :L] = rng.normal(size=(len(trainer.node.w), L))
+    edges = trainer.edge.w.reshape(-1, L, trainer.width)
+    edges[:, :, :L] = rng.normal(size=(len(edges), L, L))
+    if not trainer.extractor.edge_bias:
+        trainer.edge.w[0] = 0
+    shim._predictor = None
+
+
+def trained_lattice(shim: LinearChainShim, doc: Doc) -> Any:
+    return shim.trainer.lattice(shim.trainer.rows(shim.encode(doc)))
+
+
+def predicted_lattice(shim: LinearChainShim, doc: Doc) -> Any:
+    return shim.predictor.lattice(shim.encode(doc))
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    """Whether two lattices are equal down to the last bit."""
+    return all(
+        x.shape == y.shape and x.dtype == y.dtype == np.float32 and x.tobytes() == y.tobytes()
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+def random_paths(rng: np.random.Generator, length: int, labels: int) -> Any:
+    return rng.integers(0, labels, (2, length)).astype(np.int32)
+
+
+def counts_of(trainer: Trainer, rows: Rows, path: np.ndarray) -> np.ndarray:
+    """Φ(x, path), node and edge features in one vector."""
+    nodes = node_counts(rows.node, path, trainer.node.w.shape)
+    edges = edge_counts(rows.edge, path, trainer.edge.w.shape, trainer.width)
+    if trainer.extractor.edge_bias:
+        zeros = np.zeros((len(path), 1), dtype=np.int32)
+        edges += edge_counts(zeros, path, trainer.edge.w.shape, trainer.width)
+    return np.concatenate([nodes.ravel(), edges.ravel()])
+
+
+def weights_of(trainer: Trainer) -> np.ndarray:
+    return np.concatenate([trainer.node.w.ravel(), trainer.edge.w.ravel()]).astype(np.float64)
