@@ -58,6 +58,15 @@ cdef class KeyTable:
             view[row] = self.row_keys[row]
         return out
 
+    def row_counts(self):
+        """RETURNS (ndarray): uint32, how often the key of every row was added."""
+        cdef row_t row
+        out = np.empty(self.length, dtype=np.uint32)
+        cdef count_t[::1] view = out
+        for row in range(self.length):
+            view[row] = self.counts[row]
+        return out
+
     def find(self, keys):
         """[rows.get(key, -1) for key in keys]
 

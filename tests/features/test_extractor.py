@@ -55,7 +55,7 @@ GOLDEN = {
     "bias": 0x1160479E20EFBC44,
     "orth[0]": 0x418D4CB83E6F3C5F,
     "form[1]": 0x5E3ADF4F5CF1567C,
-    "lower[-1]|lower[0]": 0x41078890590CFA18,
+    "lower[-1]|lower[0]": 0xB1AC6E742B7A8DC1,
     "orth[0]==orth[1]": 0xE9086D9D4168D6B6,
 }
 GOLDEN_EDGES = [0x109BB4F4F7FA4B6A]

@@ -240,6 +240,19 @@ def test_begin_again_starts_anew():
     assert shim.to_bytes() == begin(make_shim()).to_bytes()
 
 
+def test_begin_that_fails_changes_nothing():
+    def broken():
+        yield DOCS[0]
+        raise OSError("the corpus is gone")
+
+    shim = trained()
+    before = files(shim)
+    with pytest.raises(OSError, match="the corpus is gone"):
+        shim.begin(broken, lambda doc, encoded: [encoded], np.ones((5, 5), dtype=bool), False)
+    assert files(shim) == before
+    assert agree(shim, trained())
+
+
 def test_begin_applies_min_count():
     assert len(trained(min_count=2).trainer.node.table) < len(trained().trainer.node.table)
 

@@ -9,7 +9,7 @@ import pytest
 import spacy
 from spacy.tokens import DocBin
 from spacy.training import Example
-from thinc.api import Config
+from thinc.api import Config, ConfigValidationError
 
 from .util import (
     BASE_CONFIG,
@@ -149,6 +149,18 @@ def test_spacy_package(project):
     assert given(spacy.load(package), target) == right(target)
     meta = json.loads((package.parents[1] / "meta.json").read_text())
     assert any(each.startswith("spacy-nonlocal") for each in meta["requirements"])
+
+
+def test_settings_of_initialization_come_from_the_config():
+    nlp = make_nlp()
+    examples = make_examples(nlp)
+    settings = {"bpm_runs": 1, "bpm_seed": 5, "labels": ["LOC", "ORG", "PER"]}
+    nlp.config["initialize"]["components"][NAME] = settings
+    nlp.initialize(lambda: examples)
+    assert nlp.get_pipe(NAME).labels == ("LOC", "ORG", "PER")
+    nlp.config["initialize"]["components"][NAME] = {"bpm_rums": 1}
+    with pytest.raises(ConfigValidationError, match="bpm_rums"):
+        nlp.initialize(lambda: examples)
 
 
 # --- processes -----------------------------------------------------------------------------------

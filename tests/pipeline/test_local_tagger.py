@@ -159,7 +159,7 @@ def test_learners_without_averaging(name):
 
 
 def test_loss_is_the_number_of_wrong_tokens():
-    nlp = make_nlp()
+    nlp = make_nlp(**learner("Perceptron"))
     examples = make_examples(nlp, ENTS[:1])
     nlp.initialize(lambda: examples)
     tagger = nlp.get_pipe(NAME)
@@ -605,7 +605,7 @@ def test_extension_attribute_that_is_not_registered():
 
 
 def test_bpm_runs_start_from_the_mean_of_several_runs():
-    nlp = make_nlp()
+    nlp = make_nlp(**learner("AveragedPerceptron"))
     examples = make_examples(nlp)
     tagger = nlp.get_pipe(NAME)
     tagger.initialize(lambda: examples, bpm_runs=5, bpm_seed=3)
@@ -613,9 +613,9 @@ def test_bpm_runs_start_from_the_mean_of_several_runs():
     assert "PER" in " ".join(given(nlp))  # it has learned something already
     weights = tagger.model.shims[0].trainer.node.w
     assert np.any(weights != np.round(weights))  # a mean, not one run
-    again = make_nlp()
+    again = make_nlp(**learner("AveragedPerceptron"))
     again.get_pipe(NAME).initialize(lambda: examples, bpm_runs=5, bpm_seed=3)
-    other = make_nlp()
+    other = make_nlp(**learner("AveragedPerceptron"))
     other.get_pipe(NAME).initialize(lambda: examples, bpm_runs=5, bpm_seed=4)
     model = tagger.model.shims[0].model_bytes()
     assert again.get_pipe(NAME).model.shims[0].model_bytes() == model
