@@ -47,6 +47,8 @@ class FeatureExtractor:
         # "bias" is the same for every token: the edge table has it in row 0, not in every token's features.
         self.edge_templates = [template for template in edge_templates if template.terms]
         self.edge_bias = len(self.edge_templates) < len(edge_templates)
+        self.node_of_words = self._of_words(self.node_templates)
+        self.edge_of_words = self._of_words(self.edge_templates)
         self.nodes = self._compile(self.node_templates, "node")
         self.rest = self._compile(rest, "node")
         self.edges = self._compile(self.edge_templates, "edge")
@@ -71,6 +73,11 @@ class FeatureExtractor:
             else:
                 rest.append(template)
         return dict(sorted(groups.items())), rest
+
+    def _of_words(self, templates: list[Template]) -> NDArray[np.bool_]:
+        """Which templates look at words only, and not at what an earlier component says of them."""
+        flags = [all(self.reader.is_word_attr(r.attr) for r in t.references) for t in templates]
+        return np.array(flags, dtype=bool)
 
     def _compile(self, templates: list[Template], kind: str) -> Templates:
         columns = self.reader.columns

@@ -17,9 +17,10 @@ cdef enum:
 cdef class KeyTable:
     """Number distinct 64-bit keys 0, 1, 2, … and find them again.
 
-    Not safe for `add` in one thread beside anything else in another. A copy (pickle) keeps the rows, not the counts.
+    Not safe for `add` in one thread beside anything else in another.
 
     keys (Optional[ndarray]): uint64 keys, without repeats, that become rows 0, 1, 2, …
+    counts (Optional[ndarray]): How often each of them was added; 1 if it is not said.
     """
 
     def __cinit__(self):
@@ -30,13 +31,19 @@ cdef class KeyTable:
         self.capacity = 0
         self.rehash(16)
 
-    def __init__(self, keys=None):
+    def __init__(self, keys=None, counts=None):
+        cdef row_t row
         if keys is not None:
             keys = np.ascontiguousarray(keys, dtype=np.uint64).ravel()
             self.reserve(<row_t> keys.size)
             self.add(keys)
             if self.length != keys.size:
                 raise ValueError(Errors.NL602.format(given=keys.size, distinct=self.length))
+        if counts is not None:
+            if len(counts) != self.length:
+                raise ValueError(Errors.NL608.format(what="counts", given=len(counts), expected=self.length))
+            for row in range(self.length):
+                self.counts[row] = counts[row]
 
     def __dealloc__(self):
         free(self.slots)
@@ -47,7 +54,7 @@ cdef class KeyTable:
         return self.length
 
     def __reduce__(self):
-        return (KeyTable, (self.keys(),))
+        return (KeyTable, (self.keys(), self.counts_of(np.arange(self.length, dtype=np.int32))))
 
     def keys(self):
         """RETURNS (ndarray): The uint64 key of every row, in order."""
@@ -58,13 +65,15 @@ cdef class KeyTable:
             view[row] = self.row_keys[row]
         return out
 
-    def row_counts(self):
-        """RETURNS (ndarray): uint32, how often the key of every row was added."""
-        cdef row_t row
-        out = np.empty(self.length, dtype=np.uint32)
-        cdef count_t[::1] view = out
-        for row in range(self.length):
-            view[row] = self.counts[row]
+    def counts_of(self, const row_t[::1] rows):
+        """RETURNS (ndarray): uint32, how often the keys of these rows were added."""
+        cdef Py_ssize_t i
+        out = np.empty(rows.shape[0], dtype=np.uint32)
+        cdef count_t[::1] count = out
+        for i in range(rows.shape[0]):
+            if not 0 <= rows[i] < self.length:
+                raise ValueError(Errors.NL610.format(row=rows[i], rows=self.length, position=i))
+            count[i] = self.counts[rows[i]]
         return out
 
     def find(self, keys):
@@ -104,30 +113,6 @@ cdef class KeyTable:
                     prefetch(&self.slots[key[i + AHEAD] & self.mask])
                 row[i] = self.insert(key[i])
         return out
-
-    def prune(self, count_t min_count):
-        """Forget every key that was added fewer than min_count times; the rest keep their order.
-
-        min_count (int): The number of sightings that is enough.
-        RETURNS (ndarray): int32, the new row of each old row, or -1.
-        """
-        cdef row_t row, kept = 0
-        moved = np.empty(self.length, dtype=np.int32)
-        cdef row_t[::1] new_row = moved
-        for row in range(self.length):
-            if self.counts[row] >= min_count:
-                self.row_keys[kept] = self.row_keys[row]
-                self.counts[kept] = self.counts[row]
-                new_row[row] = kept
-                kept += 1
-            else:
-                new_row[row] = -1
-        self.length = kept
-        cdef key_t n_slots = 16
-        while n_slots < <key_t> kept * 2:
-            n_slots *= 2
-        self.rehash(n_slots)
-        return moved
 
     cdef int reserve(self, row_t length) except -1 nogil:
         """Make room for so many rows."""

@@ -47,7 +47,7 @@ def forward(
     if not is_train:
         return [shim.predict(each) for each in encoded], _no_backprop
     trainer = shim.trainer
-    rows = [trainer.rows(each) for each in encoded]
+    rows = [shim.features_to_learn(each) for each in encoded]
 
     def backprop(moves: list[Move | None]) -> list[Any]:
         for each, move in zip(rows, moves, strict=True):
@@ -99,9 +99,9 @@ class LinearChainShim(Shim):
         extractor.reader.load()
         if "lower_lexicon" in extractor.reader.word_attrs:
             extractor.reader.lower_lexicon.learn(documents())
-        fresh._trainer = Trainer(extractor, transitions, averaged)
+        fresh._trainer = Trainer(extractor, transitions, averaged, self.features.min_count)
         encoded = (part for doc in documents() for part in sequences(doc, extractor.encode(doc)))
-        fresh._trainer.collect(encoded, self.features.min_count)
+        fresh._trainer.collect(encoded)
         self._become(fresh)
 
     def _become(self, other: LinearChainShim) -> None:
@@ -166,9 +166,18 @@ class LinearChainShim(Shim):
             # While training goes on, the weights are new each time: a few documents need only a few of them.
             trainer = self.trainer
             self._predicted += len(sequence) * len(self.extractor.node_templates)
-            if self._predicted < len(trainer.node.table):
-                return trainer.mean_lattice(trainer.rows(sequence))
+            if self._predicted < len(trainer.node.features):
+                return trainer.mean_lattice(trainer.rows(sequence, learn=False))
         return self.predictor.lattice(sequence)
+
+    def features_to_learn(self, sequence: Encoded) -> Rows:
+        """RETURNS (Rows): The features of a training sequence; new ones get weights."""
+        # The table may grow beyond the weights that prediction has.
+        self._predictor = None
+        rows = self.trainer.rows(sequence, learn=True)
+        self.trainer.node.make_room()
+        self.trainer.edge.make_room()
+        return rows
 
     def learn(self, rows: Rows, move: Move | None) -> None:
         """Change the weights, if there is anything to change, and count the example."""
@@ -215,7 +224,12 @@ class LinearChainShim(Shim):
         RETURNS (bytes): The training file.
         """
         trainer = self.trainer
-        settings = {"averaged": trainer.averaged, "model": _digest(model), "learner": learner}
+        settings = {
+            "averaged": trainer.averaged,
+            "min_count": trainer.min_count,
+            "model": _digest(model),
+            "learner": learner,
+        }
         return pack("training", settings, trainer.state())
 
     def load(
@@ -256,7 +270,8 @@ class LinearChainShim(Shim):
         settings, arrays = unpack(data, "training", source)
         if settings["model"] != model:
             raise ValueError(Errors.NL211.format(source=source))
-        self._trainer = Trainer(self.extractor, self._transitions, settings["averaged"])
+        averaged, min_count = settings["averaged"], settings["min_count"]
+        self._trainer = Trainer(self.extractor, self._transitions, averaged, min_count)
         self._trainer.set_state(arrays, source)
         # The same weights, from one table instead of two.
         self._predictor = None

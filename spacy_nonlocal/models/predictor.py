@@ -57,9 +57,9 @@ class Predictor:
         return cls(
             trainer.extractor,
             transitions,
-            trainer.node.table,
+            trainer.node.features.table,
             trainer.node.mean(trainer.clock),
-            trainer.edge.table,
+            trainer.edge.features.table,
             trainer.edge.mean(trainer.clock),
         )
 

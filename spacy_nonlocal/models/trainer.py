@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from ..features.attributes import Encoded
 from ..features.extractor import FeatureExtractor
 from ..kernels.lattice import padded, score_rows
-from ..kernels.table import KeyTable
 from ..kernels.update import move_edges, move_nodes, squared_distance
+from .feature_table import FeatureTable
 from .lattice import Lattice, Move
 from .storage import Arrays, pack_sparse, unpack_sparse
 
 # Rows of training documents are kept from one epoch to the next, up to so many bytes.
 MAX_KEPT_BYTES = 512 * 1024 * 1024
+_DIGEST_SIZE = 16
 
 
 class Rows(NamedTuple):
@@ -44,21 +45,32 @@ def _mean(w: NDArray[np.float32], u: NDArray[np.float64], clock: int) -> NDArray
 
 
 class SparseWeights:
-    """One table of features with its weights.
+    """Weights for the features of a table. The table may grow; `w` and `u` have room for more rows than it has.
 
-    table (KeyTable): Feature keys.
+    features (FeatureTable): The features.
     columns (int): Weights per feature.
     averaged (bool): Whether to keep the sums that averaging needs.
     """
 
-    def __init__(self, table: KeyTable, columns: int, averaged: bool) -> None:
-        self.table = table
-        self.w = np.zeros((len(table), columns), dtype=np.float32)
-        self.u = np.zeros((len(table), columns) if averaged else (0, 0), dtype=np.float64)
+    def __init__(self, features: FeatureTable, columns: int, averaged: bool) -> None:
+        self.features = features
+        self.averaged = averaged
+        self.w = np.zeros((len(features), columns), dtype=np.float32)
+        self.u = np.zeros((len(features), columns) if averaged else (0, 0), dtype=np.float64)
+
+    def make_room(self) -> None:
+        """Make room for all features that the table has now."""
+        n = len(self.features)
+        if n > len(self.w):
+            room = max(n, len(self.w) + len(self.w) // 2) - len(self.w)
+            self.w = np.concatenate([self.w, np.zeros((room, self.w.shape[1]), dtype=np.float32)])
+            if self.averaged:
+                self.u = np.concatenate([self.u, np.zeros((room, self.u.shape[1]))])
 
     def mean(self, clock: int) -> NDArray[np.float32]:
         """RETURNS (ndarray): The mean of the weights over all examples, or the weights if they are not averaged."""
-        return _mean(self.w, self.u, clock)
+        n = len(self.features)
+        return _mean(self.w[:n], self.u[:n], clock)
 
     def mean_of(
         self, rows: NDArray[np.int32], clock: int
@@ -71,8 +83,27 @@ class SparseWeights:
         used, where = np.unique(rows, return_inverse=True)
         none = int(len(used) > 0 and used[0] < 0)
         used = used[none:]
-        sums = self.u[used] if len(self.u) else self.u
+        sums = self.u[used] if self.averaged else self.u
         return (where.reshape(rows.shape) - none).astype(np.int32), _mean(self.w[used], sums, clock)
+
+    def reset(self) -> None:
+        """Set all weights to zero."""
+        self.w[...] = 0
+        self.u[...] = 0
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        n = len(self.features)
+        weights = {**pack_sparse("w", self.w[:n]), **pack_sparse("u", self.u[:n])}
+        return {**self.features.state(), **weights}
+
+    @classmethod
+    def from_state(
+        cls, arrays: Arrays, prefix: str, columns: int, averaged: bool, min_count: int, source: str
+    ) -> SparseWeights:
+        out = cls(FeatureTable.from_state(arrays, prefix, min_count), columns, averaged)
+        out.w = unpack_sparse(f"{prefix}.w", arrays, columns, source)
+        out.u = unpack_sparse(f"{prefix}.u", arrays, columns if averaged else 0, source)
+        return out
 
 
 class Trainer:
@@ -81,13 +112,19 @@ class Trainer:
     extractor (FeatureExtractor): Features.
     transitions (ndarray): bool[L, L], which label may follow which.
     averaged (bool): Whether prediction uses the mean of the weights.
+    min_count (int): How often a feature has to be seen.
     """
 
     def __init__(
-        self, extractor: FeatureExtractor, transitions: NDArray[np.bool_], averaged: bool
+        self,
+        extractor: FeatureExtractor,
+        transitions: NDArray[np.bool_],
+        averaged: bool,
+        min_count: int,
     ) -> None:
         self.extractor = extractor
         self.averaged = averaged
+        self.min_count = min_count
         self.clock = 0
         self.n_labels = len(transitions)
         self.width = padded(self.n_labels)
@@ -95,48 +132,69 @@ class Trainer:
         self._edge_groups = np.array([0, len(extractor.edges)], dtype=np.int32)
         self._kept: dict[bytes, Rows] = {}
         self._kept_bytes = 0
-        self._set_tables(KeyTable(), KeyTable())
-
-    def _set_tables(self, node_table: KeyTable, edge_table: KeyTable) -> None:
+        self._seen: set[bytes] = (
+            set()
+        )  # what was counted already; only if features are counted at all
         self._scratch: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
-        self.node = SparseWeights(node_table, self.width, self.averaged)
-        self.edge = SparseWeights(edge_table, self.n_labels * self.width, self.averaged)
-
-    def collect(self, sequences: Iterable[Encoded], min_count: int) -> None:
-        """Number the features of the training documents; drop rare ones.
-
-        sequences (Iterable[Encoded]): All training sequences.
-        min_count (int): How often a feature has to be seen.
-        """
-        node_table, edge_table = KeyTable(), KeyTable()
+        self.node = SparseWeights(FeatureTable(min_count), self.width, averaged)
+        self.edge = SparseWeights(FeatureTable(min_count), self.n_labels * self.width, averaged)
         # The label pair alone is row 0 of the edge table, whatever min_count is.
-        edge_table.add(np.full(min_count, self.extractor.bias_key, dtype=np.uint64))
-        self.clock, self._kept, self._kept_bytes = 0, {}, 0
-        for sequence in sequences:
-            key = _fingerprint(sequence)
-            nodes = node_table.add(self.extractor.keys(self.extractor.nodes, sequence))
-            edges = edge_table.add(self.extractor.keys(self.extractor.edges, sequence))
-            self._keep(key, Rows(nodes, edges))
-        node_rows, edge_rows = node_table.prune(min_count), edge_table.prune(min_count)
-        for rows in self._kept.values():
-            rows.node[...] = node_rows[rows.node]
-            rows.edge[...] = edge_rows[rows.edge]
-        self._set_tables(node_table, edge_table)
+        self.edge.features.add(np.array([extractor.bias_key], dtype=np.uint64))
+        self.edge.make_room()
 
-    def rows(self, sequence: Encoded) -> Rows:
-        """RETURNS (Rows): The features of a sequence; those of a sequence seen before are not computed again."""
-        key = _fingerprint(sequence)
+    def collect(self, sequences: Iterable[Encoded]) -> None:
+        """Number the features of the training documents.
+
+        sequences (Iterable[Encoded]): Training sequences. What is not among them is found when it is learned from.
+        """
+        for sequence in sequences:
+            self.rows(sequence, learn=True)
+        self.node.make_room()
+        self.edge.make_room()
+
+    def rows(self, sequence: Encoded, *, learn: bool) -> Rows:
+        """Find the features of a sequence; those of a sequence learned from before are not computed again.
+
+        sequence (Encoded): The sequence.
+        learn (bool): Whether to count its features, so that new ones get a row.
+        RETURNS (Rows): The rows of its features.
+        """
+        key = _digest(sequence.orths, sequence.tokens)
         rows = self._kept.get(key)
         if rows is None:
-            rows = Rows(
-                self.node.table.find(self.extractor.keys(self.extractor.nodes, sequence)),
-                self.edge.table.find(self.extractor.keys(self.extractor.edges, sequence)),
-            )
-            self._keep(key, rows)
+            nodes = self.extractor.keys(self.extractor.nodes, sequence)
+            edges = self.extractor.keys(self.extractor.edges, sequence)
+            if learn:
+                self._count(nodes, edges, _digest(sequence.orths), key)
+            rows = Rows(self.node.features.find(nodes), self.edge.features.find(edges))
+            if learn:
+                self._keep(key, rows)
         return rows
 
+    def _count(
+        self, nodes: NDArray[np.uint64], edges: NDArray[np.uint64], words: bytes, everything: bytes
+    ) -> None:
+        """Count the features of a sequence, but only once: those of its words, and those of its annotations."""
+        before = len(self.node.features), len(self.edge.features)
+        for part, keys, of_words in (
+            (self.node.features, nodes, self.extractor.node_of_words),
+            (self.edge.features, edges, self.extractor.edge_of_words),
+        ):
+            if self.min_count == 1:
+                part.count(keys)
+                continue
+            if words not in self._seen:
+                part.count(keys[:, of_words])
+            if everything not in self._seen:
+                part.count(keys[:, ~of_words])
+        if self.min_count > 1:
+            self._seen |= {words, everything}
+            if (len(self.node.features), len(self.edge.features)) != before:
+                # Features that were too rare until now are missing in what is kept.
+                self._kept, self._kept_bytes = {}, 0
+
     def _keep(self, key: bytes, rows: Rows) -> None:
-        if key not in self._kept and self._kept_bytes + rows.nbytes <= MAX_KEPT_BYTES:
+        if self._kept_bytes + rows.nbytes <= MAX_KEPT_BYTES:
             self._kept[key] = rows
             self._kept_bytes += rows.nbytes
 
@@ -173,7 +231,7 @@ class Trainer:
 
     def distance(self, rows: Rows, gold: NDArray[np.int32], guess: NDArray[np.int32]) -> float:
         """RETURNS (float): ‖Φ(gold) - Φ(guess)‖²."""
-        if self._scratch is None:
+        if self._scratch is None or self._scratch[0].shape != self.node.w.shape:
             self._scratch = np.zeros_like(self.node.w), np.zeros_like(self.edge.w)
         nodes, edges = self._scratch
         total = squared_distance(rows.node, gold, guess, nodes, self.n_labels, 0)
@@ -190,27 +248,26 @@ class Trainer:
     def reset(self) -> None:
         """Set all weights to zero; the features stay."""
         self.clock = 0
-        self._set_tables(self.node.table, self.edge.table)
+        self.node.reset()
+        self.edge.reset()
 
     def state(self) -> dict[str, NDArray[Any]]:
         """RETURNS (Dict[str, ndarray]): Everything that going on with training needs."""
+        seen = np.frombuffer(b"".join(sorted(self._seen)), dtype=np.uint8)
         return {
             "clock": np.array([self.clock], dtype=np.int64),
-            "node.keys": self.node.table.keys(),
-            "edge.keys": self.edge.table.keys(),
-            **pack_sparse("node.w", self.node.w),
-            **pack_sparse("node.u", self.node.u),
-            **pack_sparse("edge.w", self.edge.w),
-            **pack_sparse("edge.u", self.edge.u),
+            "seen": seen.reshape(-1, _DIGEST_SIZE),
+            **{f"node.{name}": array for name, array in self.node.state().items()},
+            **{f"edge.{name}": array for name, array in self.edge.state().items()},
         }
 
     def set_state(self, arrays: Arrays, source: str) -> None:
         self.clock = int(arrays["clock"][0])
-        self._kept, self._kept_bytes = {}, 0
-        self._set_tables(KeyTable(arrays["node.keys"]), KeyTable(arrays["edge.keys"]))
-        for name, part in (("node", self.node), ("edge", self.edge)):
-            part.w = unpack_sparse(f"{name}.w", arrays, part.w.shape[1], source)
-            part.u = unpack_sparse(f"{name}.u", arrays, part.u.shape[1], source)
+        self._seen = {row.tobytes() for row in arrays["seen"]}
+        self._kept, self._kept_bytes, self._scratch = {}, 0, None
+        shared = (self.averaged, self.min_count, source)
+        self.node = SparseWeights.from_state(arrays, "node", self.width, *shared)
+        self.edge = SparseWeights.from_state(arrays, "edge", self.n_labels * self.width, *shared)
 
 
 def base_scores(transitions: NDArray[np.bool_]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -243,7 +300,10 @@ def edge_scores(
     return out.reshape(len(rows), n_labels, len(bias) // n_labels)
 
 
-def _fingerprint(sequence: Encoded) -> bytes:
-    digest = hashlib.blake2b(sequence.orths.tobytes(), digest_size=16)
-    digest.update(sequence.tokens.tobytes())
+def _digest(*arrays: NDArray[Any]) -> bytes:
+    digest = hashlib.blake2b(digest_size=_DIGEST_SIZE)
+    for array in arrays:
+        digest.update(array.tobytes())
+    # So that words with annotations never look like words alone.
+    digest.update(bytes([len(arrays)]))
     return digest.digest()

@@ -229,7 +229,7 @@ class SequenceLabeller(TrainablePipe):
             gold, _ = viterbi(known.node, known.edge)
         trainer = self._shim.trainer
         verdict = self.learner.judge(
-            lattice, gold, lambda a, b: trainer.distance(trainer.rows(sequence), a, b)
+            lattice, gold, lambda a, b: trainer.distance(trainer.rows(sequence, learn=False), a, b)
         )
         backprop([verdict.move])
         return verdict.loss
