@@ -46,23 +46,14 @@ class Codec:
         allowed[known, labels[known]] = True
         return allowed
 
-    def fit(self, labels: NDArray[np.int32], fill: int) -> NDArray[np.int32]:
-        """Make labels that were cut out of a longer sequence fit to start and end there.
+    def crossing(self, labels: NDArray[np.int32], boundaries: list[int]) -> list[tuple[int, int]]:
+        """Find spans that lie across boundaries, which no labels can express.
 
         labels (ndarray): int32[T], -1 where nothing is known.
-        fill (int): What takes the place of a label that cannot be first or last.
-        RETURNS (ndarray): The labels; a copy if any had to go.
+        boundaries (List[int]): Positions where a sequence ends and the next one starts.
+        RETURNS (List[Tuple[int, int]]): Start and end of each.
         """
-        first, last = 0, len(labels)
-        while first < last and labels[first] >= 0 and not self.start[labels[first]]:
-            first += 1
-        while last > first and labels[last - 1] >= 0 and not self.end[labels[last - 1]]:
-            last -= 1
-        if last - first == len(labels):
-            return labels
-        out = np.full_like(labels, fill)
-        out[first:last] = labels[first:last]
-        return out
+        return []
 
 
 class SpanCodec(Codec):
@@ -148,3 +139,22 @@ class SpanCodec(Codec):
                 if labels[neighbour] > 0:
                     allowed[position, labels[neighbour]] = False
         return allowed
+
+    def crossing(self, labels: NDArray[np.int32], boundaries: list[int]) -> list[tuple[int, int]]:
+        found = []
+        for boundary in boundaries:
+            if not self._goes_on(labels, boundary):
+                continue
+            start, end = boundary, boundary + 1
+            while start > 0 and self._goes_on(labels, start):
+                start -= 1
+            while end < len(labels) and self._goes_on(labels, end):
+                end += 1
+            found.append((start, end))
+        return found
+
+    def _goes_on(self, labels: NDArray[np.int32], t: int) -> bool:
+        """Whether the span at t - 1 goes on at t."""
+        if self.scheme == "IO":
+            return bool(labels[t] > 0 and labels[t] == labels[t - 1])
+        return bool(labels[t] > 0 and self._iob[labels[t]] == INSIDE)

@@ -52,6 +52,7 @@ class Errors(metaclass=_Catalogue):
     NL108 = "Unknown feature preset {preset!r}. Known are: {known}."
     NL109 = "min_count is {min_count}, but a feature must be seen at least once: use 1 or more."
     NL110 = 'No features are configured. Set `preset` (e.g. "ner") or list templates under `nodes`.'
+    NL112 = "A gazetteer is called {name!r}. Its name may have letters, digits, '.', '_' and '-': templates use it."
     NL111 = (
         "Gazetteer {name!r} is {value!r}. Write a block [….model.features.gazetteers.{name}] with "
         '@misc = "spacy-nonlocal.Gazetteer.v1" and a path.'
@@ -227,8 +228,8 @@ class Errors(metaclass=_Catalogue):
         "ColumnCorpus, its `columns`; columns under `inputs` are shown to the component, not learned."
     )
     NL411 = (
-        "{source} was saved with {saved} labels or transitions that differ from the {given} that target, scheme and "
-        "labels in the config give: the config was changed after training. Restore it, or train anew."
+        "{source} was saved with the labels {saved}, but target, scheme and labels beside it give {given}: the "
+        "config or the file cfg was changed after training. Restore it, or train anew."
     )
     NL412 = (
         "{source} is missing: the directory was not written by this component, or not completely."
@@ -307,6 +308,6 @@ class Warnings(metaclass=_Catalogue):
     )
     NL454 = "Component '{name}': the training examples have no spans at all, so it will label everything as outside."
     NL455 = (
-        "Component '{name}': a span crosses the sentence boundary at token {start} of {where}, which unit = \"sent\" "
-        "cannot represent. Its tokens count as unknown."
+        "Component '{name}': the span {span!r} (tokens {start} to {end}) in {where} lies across a sentence boundary, "
+        'which unit = "sent" cannot represent. Its tokens count as unknown.'
     )

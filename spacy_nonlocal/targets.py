@@ -18,7 +18,6 @@ from spacy.strings import get_string_id
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 from spacy.util import filter_spans
-from spacy.vocab import Vocab
 
 from .codecs import BEGINS, INSIDE, OUTSIDE, UNKNOWN, Codec, SpanCodec
 from .doc_arrays import read_column, read_columns, write_columns
@@ -73,15 +72,15 @@ class Target:
         """RETURNS (Set[str]): The classes that a reference document uses."""
         raise NotImplementedError
 
-    def gold(self, eg: Example, codec: Any, vocab: Vocab) -> NDArray[np.int32]:
+    def gold(self, eg: Example, codec: Any) -> NDArray[np.int32]:
         """RETURNS (ndarray): int32[T], the right label of each predicted token; -1 where nothing is known."""
         raise NotImplementedError
 
-    def preset(self, doc: Doc, codec: Any, vocab: Vocab) -> NDArray[np.int32] | None:
+    def preset(self, doc: Doc, codec: Any) -> NDArray[np.int32] | None:
         """RETURNS (Optional[ndarray]): int32[T], labels that are set already and stay; None if there are none."""
         raise NotImplementedError
 
-    def write(self, doc: Doc, labels: NDArray[np.int32], codec: Any, vocab: Vocab) -> None:
+    def write(self, doc: Doc, labels: NDArray[np.int32], codec: Any) -> None:
         """Write labels into a document; what was set before stays."""
         raise NotImplementedError
 
@@ -123,21 +122,20 @@ class TokenTarget(Target):
             if value
         }
 
-    def gold(self, eg: Example, codec: Codec, vocab: Vocab) -> NDArray[np.int32]:
-        reference = eg.reference
+    def gold(self, eg: Example, codec: Codec) -> NDArray[np.int32]:
         if same_tokens(eg):
-            values = read_column(reference, self.attr)
+            values = read_column(eg.reference, self.attr)
         else:
             aligned = eg.get_aligned("TAG" if self.attr == TAG else "POS")
             values = np.array([value or 0 for value in aligned], dtype=np.uint64)
-        return self._labels(values, codec, reference, strict=True)
+        return self._labels(values, codec, eg.predicted, strict=True)
 
-    def preset(self, doc: Doc, codec: Codec, vocab: Vocab) -> NDArray[np.int32] | None:
+    def preset(self, doc: Doc, codec: Codec) -> NDArray[np.int32] | None:
         values = read_column(doc, self.attr)
         return self._labels(values, codec, doc, strict=False) if values.any() else None
 
-    def write(self, doc: Doc, labels: NDArray[np.int32], codec: Codec, vocab: Vocab) -> None:
-        numbers = np.array([self._number(label, vocab) for label in codec.classes], dtype=np.uint64)
+    def write(self, doc: Doc, labels: NDArray[np.int32], codec: Codec) -> None:
+        numbers = np.array([self._number(label) for label in codec.classes], dtype=np.uint64)
         before = read_column(doc, self.attr)
         write_columns(doc, [self.attr], np.where(before != 0, before, numbers[labels])[:, None])
 
@@ -152,11 +150,11 @@ class TokenTarget(Target):
             if label is None or (not strict and label not in codec.classes):
                 continue
             first = int(np.argmax(values == value))
-            text = doc[first].text if first < len(doc) else ""
+            text = doc[first].text
             numbers[i] = self._class_number(label, codec, doc, text)
         return numbers[where]
 
-    def _number(self, label: str, vocab: Vocab) -> int:
+    def _number(self, label: str) -> int:
         return int(POS_IDS[label]) if self.attr == POS else get_string_id(label)
 
     def _text(self, value: int, strings: Any) -> str:
@@ -187,14 +185,12 @@ class SpanTarget(Target):
 
     def classes(self, doc: Doc) -> set[str]:
         iob, kind = self.annotation(doc)
-        within = (iob == BEGINS) & (kind != 0)
+        within = iob == BEGINS
         return {doc.vocab.strings[value] for value in set(kind[within].tolist())}
 
-    def gold(self, eg: Example, codec: SpanCodec, vocab: Vocab) -> NDArray[np.int32]:
+    def gold(self, eg: Example, codec: SpanCodec) -> NDArray[np.int32]:
         reference = eg.reference
         iob, kind = self.annotation(reference)
-        # A "blocked" token is certainly no entity.
-        iob = np.where((iob == BEGINS) & (kind == 0), OUTSIDE, iob)
         iob = self._without_whitespace(reference, iob)
         numbers = self._numbers(iob, kind, codec, reference)
         if not same_tokens(eg):
@@ -263,10 +259,13 @@ class EntsTarget(SpanTarget):
 
     def annotation(self, doc: Doc) -> Annotation:
         array = read_columns(doc, [ENT_IOB, ENT_TYPE])
-        return array[:, 0], array[:, 1]
+        iob, kind = array[:, 0], array[:, 1]
+        # A "blocked" token is certainly no entity.
+        return np.where((iob == BEGINS) & (kind == 0), OUTSIDE, iob).astype(np.uint64), kind
 
-    def preset(self, doc: Doc, codec: SpanCodec, vocab: Vocab) -> NDArray[np.int32] | None:
-        iob, kind = self.annotation(doc)
+    def preset(self, doc: Doc, codec: SpanCodec) -> NDArray[np.int32] | None:
+        array = read_columns(doc, [ENT_IOB, ENT_TYPE])
+        iob, kind = array[:, 0], array[:, 1]
         set_before = (iob == BEGINS) | (iob == INSIDE)
         if not set_before.any():
             return None
@@ -277,7 +276,7 @@ class EntsTarget(SpanTarget):
         known = np.where(ours, iob, np.where(set_before, OUTSIDE, UNKNOWN))
         return codec.encode(known, classes)
 
-    def write(self, doc: Doc, labels: NDArray[np.int32], codec: SpanCodec, vocab: Vocab) -> None:
+    def write(self, doc: Doc, labels: NDArray[np.int32], codec: SpanCodec) -> None:
         iob, number = codec.decode(labels)
         # One more, for number -1: outside.
         hashes = np.array([*map(get_string_id, codec.classes), 0], dtype=np.uint64)
@@ -322,10 +321,10 @@ class SpansTarget(SpanTarget):
                 self._warn(Warnings.NL453, doc, span.start, span.end)
                 iob[span.start : span.end] = UNKNOWN
 
-    def preset(self, doc: Doc, codec: SpanCodec, vocab: Vocab) -> NDArray[np.int32] | None:
+    def preset(self, doc: Doc, codec: SpanCodec) -> NDArray[np.int32] | None:
         return None
 
-    def write(self, doc: Doc, labels: NDArray[np.int32], codec: SpanCodec, vocab: Vocab) -> None:
+    def write(self, doc: Doc, labels: NDArray[np.int32], codec: SpanCodec) -> None:
         iob, number = codec.decode(labels)
         spans = [
             Span(doc, start, _span_end(iob, start), label=codec.classes[number[start]])

@@ -4,6 +4,7 @@ No postponed annotations here: spaCy hands the signature to pydantic.
 """
 
 import copy
+import re
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,8 @@ class FeatureTemplates:
         if min_count < 1:
             raise ValueError(Errors.NL109.format(min_count=min_count))
         for name, gazetteer in gazetteers.items():
+            if not re.fullmatch(r"[\w.-]+", name):
+                raise ValueError(Errors.NL112.format(name=name))
             if not isinstance(gazetteer, Gazetteer):
                 raise ValueError(Errors.NL111.format(name=name, value=gazetteer))
         self.min_count = min_count

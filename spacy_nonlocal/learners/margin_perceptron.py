@@ -4,8 +4,6 @@ best != gold:                              move from best to gold
 else, score(gold) - score(second) <= C:    move from second best to gold
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

@@ -5,8 +5,6 @@ loss  = score(guess) + #{t: guess_t != gold_t} - score(gold)
 step  = min(C, loss / ‖Φ(gold) - Φ(guess)‖²)
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np
@@ -32,8 +30,9 @@ class PassiveAggressive(Learner):
         self.averaged = average
 
     def judge(self, lattice: Lattice, gold: NDArray[np.int32], distance: Distance) -> Verdict:
+        tokens = np.arange(len(gold))
         costly = lattice.node + np.float32(1.0)
-        costly[np.arange(len(gold)), gold] -= np.float32(1.0)
+        costly[tokens, gold] = lattice.node[tokens, gold]
         guess, score = viterbi(costly, lattice.edge)
         errors = token_errors(gold, guess)
         loss = score - score_path(lattice.node, lattice.edge, gold)

@@ -72,6 +72,7 @@ class LinearChainShim(Shim):
         self.features = features
         self._extractor: FeatureExtractor | None = None
         self._templates: tuple[list[str], list[str]] = ([], [])
+        self._labels: tuple[str, ...] = ()
         self._transitions = np.ones((0, 0), dtype=bool)
         self._trainer: Trainer | None = None
         self._predictor: Predictor | None = None
@@ -83,6 +84,7 @@ class LinearChainShim(Shim):
         self,
         documents: Callable[[], Iterable[Doc]],
         sequences: Callable[[Doc, Encoded], Iterable[Encoded]],
+        labels: tuple[str, ...],
         transitions: NDArray[np.bool_],
         averaged: bool,
     ) -> None:
@@ -90,11 +92,12 @@ class LinearChainShim(Shim):
 
         documents (Callable[[], Iterable[Doc]]): Gives the training documents, each time anew.
         sequences (Callable[[Doc, Encoded], Iterable[Encoded]]): Cuts a document into sequences.
+        labels (Tuple[str, ...]): The labels, in order.
         transitions (ndarray): bool[L, L], which label may follow which.
         averaged (bool): Whether prediction uses the mean of the weights.
         """
         fresh = LinearChainShim(self.features.copy())
-        fresh._use(*fresh.features.templates(), transitions)
+        fresh._use(*fresh.features.templates(), labels, transitions)
         extractor = fresh.extractor
         extractor.reader.load()
         if "lower_lexicon" in extractor.reader.word_attrs:
@@ -106,29 +109,29 @@ class LinearChainShim(Shim):
 
     def _become(self, other: LinearChainShim) -> None:
         """Take over everything at once, after all that can fail has not."""
-        self.features, self._templates, self._transitions = (
-            other.features,
-            other._templates,
-            other._transitions,
-        )
-        self._extractor, self._trainer, self._predictor = (
-            other._extractor,
-            other._trainer,
-            other._predictor,
-        )
-        self._predicted = 0
+        self.features, self._templates = other.features, other._templates
+        self._labels, self._transitions = other._labels, other._transitions
+        self._extractor, self._trainer = other._extractor, other._trainer
+        self._predictor, self._predicted = other._predictor, 0
 
-    def _use(self, nodes: list[str], edges: list[str], transitions: NDArray[np.bool_]) -> None:
+    def clear(self) -> None:
+        """Become a model that was never initialized."""
+        self._become(LinearChainShim(self.features))
+
+    def _use(
+        self,
+        nodes: list[str],
+        edges: list[str],
+        labels: tuple[str, ...],
+        transitions: NDArray[np.bool_],
+    ) -> None:
         """Derive what follows from templates and labels; the one place, for new and for loaded models."""
         self._templates = (nodes, edges)
+        self._labels = labels
         self._transitions = transitions
         self._extractor = FeatureExtractor(self.features, nodes, edges)
 
     # --- the two halves --------------------------------------------------------------------------
-
-    @property
-    def transitions(self) -> NDArray[np.bool_]:
-        return self._transitions
 
     @property
     def is_ready(self) -> bool:
@@ -206,12 +209,16 @@ class LinearChainShim(Shim):
 
     # --- saving ----------------------------------------------------------------------------------
 
-    def model_bytes(self) -> bytes:
-        """RETURNS (bytes): What prediction needs."""
+    def model_bytes(self, name: str) -> bytes:
+        """Write down what prediction needs.
+
+        name (str): The component's name, for messages.
+        RETURNS (bytes): The model file.
+        """
         predictor, reader = self.predictor, self.extractor.reader
-        predictor.check_finite("linear_chain")
+        predictor.check_finite(name)
         nodes, edges = self._templates
-        settings = {"nodes": nodes, "edges": edges, "labels": len(self._transitions)}
+        settings = {"nodes": nodes, "edges": edges, "labels": list(self._labels)}
         resources = {f"resource.{name}": array for name, array in reader.state().items()}
         transitions = {"transitions": self._transitions.astype(np.uint8)}
         return pack("model", settings, {**transitions, **predictor.state(), **resources})
@@ -237,21 +244,21 @@ class LinearChainShim(Shim):
         model: tuple[bytes, str],
         training: tuple[bytes, str] | None,
         *,
-        transitions: NDArray[np.bool_] | None = None,
+        labels: tuple[str, ...] | None = None,
         averaged: bool | None = None,
     ) -> dict[str, Any]:
         """Take over what was saved; nothing changes if any of it is not sound.
 
         model (Tuple[bytes, str]): What `model_bytes` has written, and where it comes from.
         training (Optional[Tuple[bytes, str]]): What `training_bytes` has written, and where it comes from.
-        transitions (Optional[ndarray]): bool[L, L], what the labels have to be.
+        labels (Optional[Tuple[str, ...]]): What the labels have to be.
         averaged (Optional[bool]): What the learner needs.
         RETURNS (Dict[str, Any]): The learner's name and state, if there is a training file.
         """
         fresh = LinearChainShim(self.features.copy())
         fresh._load_model(*model)
-        if transitions is not None and not np.array_equal(transitions, fresh._transitions):
-            saved, given = len(fresh._transitions), len(transitions)
+        if labels is not None and labels != fresh._labels:
+            saved, given = ", ".join(fresh._labels), ", ".join(labels)
             raise ValueError(Errors.NL411.format(source=model[1], saved=saved, given=given))
         learner = {} if training is None else fresh._load_training(*training, _digest(model[0]))
         if averaged is not None and fresh._trainer and fresh._trainer.averaged != averaged:
@@ -261,7 +268,8 @@ class LinearChainShim(Shim):
 
     def _load_model(self, data: bytes, source: str) -> None:
         settings, arrays = unpack(data, "model", source)
-        self._use(settings["nodes"], settings["edges"], arrays["transitions"].astype(bool))
+        labels, transitions = tuple(settings["labels"]), arrays["transitions"].astype(bool)
+        self._use(settings["nodes"], settings["edges"], labels, transitions)
         resources = {k.removeprefix("resource."): v for k, v in arrays.items()}
         self.extractor.reader.set_state(resources)
         self._predictor = Predictor.from_state(self.extractor, self._transitions, arrays, source)
@@ -282,7 +290,7 @@ class LinearChainShim(Shim):
         """RETURNS (bytes): Both files in one, for thinc; empty for a model that was never initialized."""
         if not self.is_ready:
             return b""
-        files = [self.model_bytes()]
+        files = [self.model_bytes("linear_chain")]
         if self.is_trainable:
             files.append(self.training_bytes({}, files[0]))
         return pack("shim", {}, {str(i): np.frombuffer(f, np.uint8) for i, f in enumerate(files)})

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import struct
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -118,7 +119,8 @@ def write_files(directory: Path, files: Mapping[str, bytes], remove: tuple[str, 
     remove (Tuple[str, ...]): Files of an earlier save that the new one does not have.
     """
     new = {name: directory / f".{name}.{os.getpid()}.new" for name in files}
-    old = {name: directory / f".{name}.{os.getpid()}.old" for name in (*files, *remove)}
+    old = {name: directory / f".{name}.{os.getpid()}.old" for name in files}
+    moved: list[str] = []
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
@@ -126,21 +128,33 @@ def write_files(directory: Path, files: Mapping[str, bytes], remove: tuple[str, 
                 file_.write(data)
                 file_.flush()
                 os.fsync(file_.fileno())
-        # Put aside what was there before, so that it can come back if a move fails half-way.
-        for name, aside in old.items():
+            # A second name for what was there before, so that it can come back if a move fails half-way.
             if (directory / name).is_file():
-                os.replace(directory / name, aside)
+                _link(directory / name, old[name])
         for name, path in new.items():
             os.replace(path, directory / name)
+            moved.append(name)
+        for name in remove:
+            (directory / name).unlink(missing_ok=True)
     except BaseException as error:
-        for name, aside in old.items():
-            if aside.is_file():
-                os.replace(aside, directory / name)
-        _remove(new.values())
+        for name in moved:
+            with suppress(OSError):
+                if old[name].is_file():
+                    os.replace(old[name], directory / name)
+                else:
+                    (directory / name).unlink()
         if isinstance(error, OSError):
             raise OSError(Errors.NL206.format(directory=directory, error=error)) from error
         raise
-    _remove(old.values())
+    finally:
+        _remove((*new.values(), *old.values()))
+
+
+def _link(path: Path, name: Path) -> None:
+    try:
+        os.link(path, name)
+    except OSError:  # not every file system has links
+        shutil.copyfile(path, name)
 
 
 def _remove(paths: Iterable[Path]) -> None:

@@ -77,6 +77,7 @@ class SequenceLabeller(TrainablePipe):
         self._codec = self._target.codec(())
         self._seen = 0  # examples that `update` was given
         self._skip = 0  # examples that a resumed run has seen already
+        self._scores: dict[str, dict[str, Any]] = {}  # by the number of examples seen
 
     # --- labels ----------------------------------------------------------------------------------
 
@@ -134,13 +135,16 @@ class SequenceLabeller(TrainablePipe):
         if not len(doc):
             return path
         encoded = self._shim.encode(doc)
-        preset = self._target.preset(doc, self._codec, self.vocab)
-        for start, end in self._bounds(doc):
+        preset, bounds = self._target.preset(doc, self._codec), self._bounds(doc)
+        if preset is not None:
+            # Entities across sentences stay; to the labels around them they look like "outside".
+            for start, end in self._codec.crossing(preset, [start for start, _ in bounds[1:]]):
+                preset[start:end] = 0
+        for start, end in bounds:
             (lattice,) = self.model.predict([encoded.part(start, end)])
             self._close(lattice)
             if preset is not None:
-                known = self._codec.fit(preset[start:end], fill=0)
-                lattice = lattice.restrict(self._codec.allowed(known))
+                lattice = lattice.restrict(self._codec.allowed(preset[start:end]))
             path[start:end], _ = viterbi(lattice.node, lattice.edge)
         return path
 
@@ -151,7 +155,7 @@ class SequenceLabeller(TrainablePipe):
         scores (List[ndarray]): What `predict` has returned for them.
         """
         for doc, path in zip(docs, scores, strict=True):
-            self._target.write(doc, path, self._codec, self.vocab)
+            self._target.write(doc, path, self._codec)
 
     def _bounds(self, doc: Doc) -> list[tuple[int, int]]:
         """Where each sequence of a document starts and ends."""
@@ -169,6 +173,21 @@ class SequenceLabeller(TrainablePipe):
         L = lattice.n_labels
         lattice.node[0, :L][~self._codec.start] = -np.inf
         lattice.node[-1, :L][~self._codec.end] = -np.inf
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """Score predictions. While a resumed run passes over examples, it gives the scores that were measured then:
+        they decide when training ends.
+
+        examples (Iterable[Example]): Predictions and references.
+        RETURNS (Dict[str, Any]): The scores.
+        """
+        key = str(self._seen)
+        if self._seen <= self._skip and key in self._scores:
+            return self._scores[key]
+        scores = super().score(examples, **kwargs)
+        if self._seen:
+            self._scores[key] = srsly.json_loads(srsly.json_dumps(scores))
+        return scores
 
     # --- learning --------------------------------------------------------------------------------
 
@@ -206,19 +225,19 @@ class SequenceLabeller(TrainablePipe):
     def _sequences(self, eg: Example) -> Iterator[tuple[Encoded, Labels]]:
         """The sequences of an example that have any annotation, with their right labels."""
         doc = eg.predicted
-        gold = self._target.gold(eg, self._codec, self.vocab) if len(doc) else None
+        gold = self._target.gold(eg, self._codec) if len(doc) else None
         if gold is None or not (gold >= 0).any():
             return
-        encoded = self._shim.encode(doc)
-        for start, end in self._bounds(doc):
-            part = self._codec.fit(gold[start:end], fill=-1)
-            if part.size and (part != gold[start:end]).any():
-                where = describe(doc)
-                warnings.warn(
-                    Warnings.NL455.format(name=self.name, start=start, where=where), stacklevel=2
-                )
-            if (part >= 0).any():
-                yield encoded.part(start, end), part
+        encoded, bounds = self._shim.encode(doc), self._bounds(doc)
+        for start, end in self._codec.crossing(gold, [start for start, _ in bounds[1:]]):
+            message = Warnings.NL455.format(
+                name=self.name, span=doc[start:end].text, start=start, end=end, where=describe(doc)
+            )
+            warnings.warn(message, stacklevel=2)
+            gold[start:end] = -1
+        for start, end in bounds:
+            if (gold[start:end] >= 0).any():
+                yield encoded.part(start, end), gold[start:end]
 
     def _learn(self, sequence: Encoded, gold: Labels) -> float:
         (lattice,), backprop = self.model.begin_update([sequence])
@@ -261,6 +280,7 @@ class SequenceLabeller(TrainablePipe):
         if bpm_runs < 0:
             raise ValueError(Errors.NL416.format(name=self.name, runs=bpm_runs))
         self._seen = self._skip = 0
+        self._scores = {}
         if resume is not None:
             self._resume(Path(resume))
             return
@@ -272,10 +292,15 @@ class SequenceLabeller(TrainablePipe):
         def documents() -> Iterator[Doc]:
             return (eg.predicted for eg in get_examples())
 
-        def sequences(doc: Doc, encoded: Encoded) -> Iterator[Encoded]:
-            return (encoded.part(start, end) for start, end in self._bounds(doc))
+        def sequences(doc: Doc, encoded: Encoded) -> list[Encoded]:
+            # Sentences may be set by a component that runs during training, but not yet now.
+            ready = self.cfg["unit"] == "doc" or doc.has_annotation("SENT_START")
+            bounds = self._bounds(doc) if ready else []
+            return [encoded.part(start, end) for start, end in bounds]
 
-        self._shim.begin(documents, sequences, codec.transitions, self.learner.averaged)
+        self._shim.begin(
+            documents, sequences, codec.labels, codec.transitions, self.learner.averaged
+        )
         self._set_labels(all_labels)
         if bpm_runs:
             self._start_from_mean(get_examples, bpm_runs, random.Random(bpm_seed))
@@ -288,7 +313,7 @@ class SequenceLabeller(TrainablePipe):
         if codec.classes:
             return
         target = self.cfg["target"]
-        known = (self._target.gold(eg, codec, self.vocab) >= 0 for eg in get_examples())
+        known = (self._target.gold(eg, codec) >= 0 for eg in get_examples())
         if not codec.labels or not any(each.any() for each in known):
             raise ValueError(Errors.NL410.format(name=self.name, target=target))
         warnings.warn(Warnings.NL454.format(name=self.name), stacklevel=2)
@@ -298,13 +323,14 @@ class SequenceLabeller(TrainablePipe):
     ) -> None:
         """BPM initialization: learn from zero in several orders; the mean of the outcomes is where training starts."""
         trainer = self._shim.trainer
-        data = [pair for eg in get_examples() for pair in self._sequences(eg)]
+        examples = list(get_examples())
         parts = (trainer.node, trainer.edge)
         sums = [np.zeros_like(part.w, dtype=np.float64) for part in parts]
         for _ in tqdm(range(runs), desc=f"{self.name}: BPM runs", disable=None):
             trainer.reset()
-            for i in rng.sample(range(len(data)), len(data)):
-                self._learn(*data[i])
+            for eg in rng.sample(examples, len(examples)):
+                for sequence, gold in self._sequences(eg):
+                    self._learn(sequence, gold)
             for total, part in zip(sums, parts, strict=True):
                 total += part.w
         trainer.reset()
@@ -326,11 +352,13 @@ class SequenceLabeller(TrainablePipe):
 
     def _files(self, exclude: Iterable[str]) -> dict[str, bytes]:
         """The contents of the component's files."""
-        files = {"cfg": srsly.json_dumps(self.cfg).encode("utf8")}
+        cfg = {**self.cfg, "trained": self._shim.is_ready}
+        files = {"cfg": srsly.json_dumps(cfg).encode("utf8")}
         if self._shim.is_ready:
-            files["model"] = self._shim.model_bytes()
+            files["model"] = self._shim.model_bytes(self.name)
         if self._shim.is_trainable and self.resumable:
-            state = {**self.learner.state(), "seen": max(self._seen, self._skip)}
+            seen = max(self._seen, self._skip)
+            state = {**self.learner.state(), "seen": seen, "scores": self._scores}
             files["training"] = self._shim.training_bytes(state, files["model"])
         return {name: data for name, data in files.items() if name not in set(exclude)}
 
@@ -393,20 +421,33 @@ class SequenceLabeller(TrainablePipe):
 
     def _load(self, files: dict[str, bytes], source: str) -> None:
         """Check everything, then take it over."""
-        try:
-            labels = (
-                list(srsly.json_loads(files["cfg"])["labels"]) if "cfg" in files else self.labels
-            )
-        except (ValueError, KeyError, TypeError):
-            raise ValueError(Errors.NL203.format(source=f"{source}/cfg")) from None
+        labels, trained = self._read_cfg(files.get("cfg"), source)
+        if trained and "model" not in files:
+            raise ValueError(Errors.NL412.format(source=f"{source}/model"))
         if "model" in files:
             training = files.get("training")
             state = self._shim.load(
                 (files["model"], f"{source}/model"),
                 None if training is None else (training, f"{source}/training"),
-                transitions=self._target.codec(sorted(labels)).transitions,
+                labels=self._target.codec(labels).labels,
                 averaged=self.learner.averaged,
             )
             self._seen = state.get("seen", 0)
+            self._scores = state.get("scores", {})
             self.learner.set_state(state)
+        else:
+            self._shim.clear()
         self._set_labels(labels)
+
+    def _read_cfg(self, data: bytes | None, source: str) -> tuple[list[str], bool]:
+        """RETURNS (Tuple[List[str], bool]): The labels, and whether there has to be a model."""
+        if data is None:
+            return list(self.labels), False
+        try:
+            cfg = srsly.json_loads(data)
+            labels = sorted(cfg["labels"])
+            if not all(isinstance(label, str) for label in labels):
+                raise TypeError
+            return labels, bool(cfg.get("trained", False))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise ValueError(Errors.NL203.format(source=f"{source}/cfg")) from None
