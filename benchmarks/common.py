@@ -98,7 +98,10 @@ def _find_file(directory: Path, part: str) -> Path:
 
 
 def _read(path: Path, format_: CorpusFormat, nlp: Language) -> list[Example]:
-    return list(ColumnCorpus(path, list(format_.columns), document=format_.document)(nlp))
+    try:
+        return list(ColumnCorpus(path, list(format_.columns), document=format_.document)(nlp))
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
 
 
 def count_tokens(examples: Iterable[Example]) -> int:

@@ -8,17 +8,35 @@ would have to encode them at each use (a tenth of the time).
 
 from __future__ import annotations
 
+import ctypes
 import re
-from collections.abc import Callable, Iterable, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import reduce
+from itertools import chain, islice
 from operator import add, eq
 from pathlib import Path
 from typing import Any
 
 import pycrfsuite
-from measuring import Timer
+from common import (
+    Corpus,
+    annotate,
+    count_tokens,
+    labels_of,
+    say,
+    score,
+    sequences,
+    words_of,
+)
+from measuring import PeakMemory, Timer, best_run, in_child, measure_speed
 from spacy.lang.lex_attrs import word_shape
+from spacy.tokens import Doc
+from spacy.training import Example
 
+from spacy_nonlocal.features.extractor import FeatureExtractor
+from spacy_nonlocal.features.feature_templates import FeatureTemplates
 from spacy_nonlocal.features.templates import Reference, Template, Term
 from spacy_nonlocal.features.words import affix, short_shape, word_form
 
@@ -28,6 +46,9 @@ BEFORE, AFTER = "\t-", "\t+"
 
 Words = Sequence[str]
 Features = list[tuple[bytes, ...]]
+Sequence_ = tuple[list[str], list[str]]  # words and labels
+
+WARM_UP = 2  # sequences that are learned before memory is watched: code is loaded then
 
 _AFFIX = re.compile(r"(prefix|suffix)(\d+)")
 _WORD_FUNCTIONS: dict[str, Callable[[str], str]] = {
@@ -151,7 +172,7 @@ def _column(reference: Reference) -> _Column:
 
 
 def train(
-    data: Iterable[tuple[Words, list[str]]], features: FeatureStrings, passes: int, model: Path
+    data: Iterable[Sequence_], features: FeatureStrings, passes: int, model: Path, seed: int
 ) -> dict[str, Timer]:
     """Train an averaged perceptron with python-crfsuite's defaults.
 
@@ -159,9 +180,12 @@ def train(
     features (FeatureStrings): Makes the features.
     passes (int): How often to go through the data.
     model (Path): Where the model goes.
+    seed (int): How it shuffles.
     RETURNS (Dict[str, Timer]): Times of "append" and "train".
     """
     timers = {"append": Timer(), "train": Timer()}
+    with suppress(AttributeError, OSError, TypeError):  # where the C library can be had like this
+        ctypes.CDLL(None).srand(seed + 1)  # for C, 0 and 1 are the same seed
     trainer = pycrfsuite.Trainer(algorithm="ap", verbose=False)
     trainer.set_params({"max_iterations": passes, "feature.minfreq": 0})
     for words, labels in data:
@@ -189,3 +213,96 @@ class Tagger:
         """RETURNS (List[List[str]]): Labels of each sequence."""
         tag, features = self._tagger.tag, self._features
         return [tag(features(words)) for words in sequences]
+
+
+# --- measuring -----------------------------------------------------------------------------------
+
+
+def make_extractor(preset: str) -> FeatureExtractor:
+    """RETURNS (FeatureExtractor): Our own way to the same features."""
+    features = FeatureTemplates(preset=preset)
+    extractor = FeatureExtractor(features, *features.templates())
+    if extractor.edge_templates:
+        raise SystemExit(f"Preset {preset!r}: python-crfsuite has no edge features of the text.")
+    return extractor
+
+
+def make_strings(preset: str) -> FeatureStrings:
+    return FeatureStrings(make_extractor(preset).node_templates)
+
+
+def check_features(preset: str, docs: Iterable[Doc]) -> int:
+    """Stop unless our keys and the peer's strings tell the same features apart.
+
+    RETURNS (int): How many distinct features the documents have.
+    """
+    extractor, strings = make_extractor(preset), make_strings(preset)
+    pairs = set()
+    for doc in docs:
+        keys = extractor.keys(extractor.nodes, extractor.encode(doc)).tolist()
+        texts = strings(words_of(doc))
+        pairs.update(zip(chain.from_iterable(keys), chain.from_iterable(texts), strict=True))
+    n_keys, n_texts = (len(set(side)) for side in zip(*pairs, strict=True))
+    if not n_keys == n_texts == len(pairs):
+        raise SystemExit(
+            f"The features differ: {n_keys} keys, {n_texts} strings, {len(pairs)} pairs."
+        )
+    return n_keys
+
+
+def label_sequences(examples: Iterable[Example], args: Namespace) -> list[Sequence_]:
+    """RETURNS (List[Tuple[List[str], List[str]]]): Words and labels of each sequence."""
+    parts = [part for eg in examples for part in sequences(eg.reference, args.unit)]
+    return [(words_of(part), labels_of(part, args.target)) for part in parts]
+
+
+def train_watched(args: Namespace, data: list[Sequence_], model: Path, seed: int) -> dict[str, Any]:
+    """Train in this process.
+
+    RETURNS (Dict[str, Any]): Times and memory.
+    """
+    train(data[:WARM_UP], make_strings(args.preset), 1, model, seed)
+    features = make_strings(args.preset)
+    memory = PeakMemory()
+    with Timer() as extraction:
+        for words, _ in data:
+            features(words)
+    caches = memory.growth()
+    # What Python keeps of the strings is there now: from here on it is the trainer alone that is watched.
+    memory = PeakMemory()
+    timers = train(data, features, args.passes, model, seed)
+    passes = timers["append"] + timers["train"]
+    return {
+        "features": extraction,
+        **timers,
+        "passes": passes,
+        "training": extraction + passes,
+        "memory": memory.growth(),
+        "caches": caches,
+        "size": model.stat().st_size,
+    }
+
+
+def measure(args: Namespace, corpus: Corpus, directory: Path) -> dict[str, Any]:
+    """RETURNS (Dict[str, Any]): All numbers of python-crfsuite."""
+    data, model = label_sequences(corpus.train, args), directory / "crfsuite"
+    words = [words for words, _ in label_sequences(corpus.dev, args)]
+    runs = []
+    for run in range(args.runs):
+        say(f"python-crfsuite: training ({run + 1} of {args.runs}) …")
+        runs.append(in_child(train_watched, args, data, model, args.seed + run))
+        labels = iter(Tagger(model, make_strings(args.preset))(words))
+        docs = [
+            annotate(eg.predicted.copy(), _next(labels, eg, args), args.target) for eg in corpus.dev
+        ]
+        runs[-1]["quality"] = score(corpus.dev, docs, args.target)
+    say("python-crfsuite: tagging …")
+    tagger = Tagger(model, make_strings(args.preset))
+    n = count_tokens(corpus.dev)
+    speed = measure_speed(tagger, lambda: words, n, args.repeats, args.clock)
+    return {**best_run(runs, args.clock), "speed": speed}
+
+
+def _next(labels: Iterator[list[str]], eg: Example, args: Namespace) -> list[list[str]]:
+    """The labels of one document's sequences."""
+    return list(islice(labels, len(sequences(eg.reference, args.unit))))

@@ -22,27 +22,21 @@ import srsly
 from common import (
     FORMATS,
     Corpus,
-    annotate,
     count_tokens,
     describe_run,
     find_format,
-    labels_of,
     load_corpus,
     say,
     score,
-    sequences,
     words_of,
 )
-from measuring import PeakMemory, Speed, Timer, in_child, measure_speed, memory_note
+from measuring import PeakMemory, Speed, Timer, best_run, in_child, measure_speed, memory_note
 from report import PEER, number_table, ratio_table, raw, scaling_table
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import minibatch
 from spacy.vocab import Vocab
-
-from spacy_nonlocal.features.extractor import FeatureExtractor
-from spacy_nonlocal.features.feature_templates import FeatureTemplates
 
 PACKAGES = ("spacy-nonlocal", "spacy", "thinc", "numpy", "python-crfsuite")
 BATCH = 32  # documents in one call of nlp.update
@@ -64,6 +58,9 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--unit", choices=["doc", "sent"], default="doc", help="one sequence")
     parser.add_argument("--seed", type=int, default=0, help="how documents are shuffled")
+    parser.add_argument(
+        "--runs", type=int, default=3, help="seeds: quality is the mean, time the shortest"
+    )
     parser.add_argument("--preset", help="feature templates; default: by corpus")
     parser.add_argument("--min-count", type=int, default=1, help="not known to the peer")
     parser.add_argument("--repeats", type=int, default=5, help="of each measurement of speed")
@@ -74,9 +71,16 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--scaling", action="store_true", help="also: half the corpus, long texts")
     parser.add_argument("--json", type=Path, help="write the raw numbers to this file")
     args = parser.parse_args()
-    if args.passes < 1 or args.repeats < 1 or args.min_count < 1:
-        parser.error("--passes, --repeats and --min-count have to be at least 1.")
+    if min(args.passes, args.runs, args.repeats, args.min_count) < 1:
+        parser.error("--passes, --runs, --repeats and --min-count have to be at least 1.")
+    for learner in args.learner:
+        if not spacy.registry.has("misc", registered_name(learner)):
+            parser.error(f"There is no learner {learner!r}.")
     return args
+
+
+def registered_name(learner: str) -> str:
+    return f"spacy-nonlocal.{learner.partition(':')[0]}.v1"
 
 
 # --- this tagger ---------------------------------------------------------------------------------
@@ -85,14 +89,13 @@ def parse_arguments() -> argparse.Namespace:
 def make_pipeline(args: argparse.Namespace, vocab: Vocab, learner: str) -> Language:
     """RETURNS (Language): A pipeline of one untrained tagger."""
     nlp = spacy.util.get_lang_class("en")(vocab=vocab)
-    name, _, settings = learner.partition(":")
-    pairs = (setting.split("=") for setting in settings.split(",") if setting)
+    pairs = (each.split("=") for each in learner.partition(":")[2].split(",") if each)
     config = {
         "target": args.target,
         "unit": args.unit,
         "model": {"features": {"preset": args.preset, "min_count": args.min_count}},
         "learner": {
-            "@misc": f"spacy-nonlocal.{name}.v1",
+            "@misc": registered_name(learner),
             **{key: srsly.json_loads(value) for key, value in pairs},
         },
     }
@@ -101,26 +104,28 @@ def make_pipeline(args: argparse.Namespace, vocab: Vocab, learner: str) -> Langu
 
 
 def train_ours(
-    args: argparse.Namespace, examples: list[Example], learner: str, directory: Path
+    args: argparse.Namespace, examples: list[Example], learner: str, directory: Path, seed: int
 ) -> dict[str, Any]:
     """Train through `nlp.update` and save what tagging needs.
 
     RETURNS (Dict[str, Any]): Times and memory.
     """
     vocab = examples[0].reference.vocab
-    run_passes(make_pipeline(args, vocab, learner), examples[:WARM_UP], 1, args.seed)
+    run_passes(make_pipeline(args, vocab, learner), examples[:WARM_UP], 1, seed)
     nlp = make_pipeline(args, vocab, learner)
     memory = PeakMemory()
-    timers = run_passes(nlp, examples, args.passes, args.seed)
+    features, passes = run_passes(nlp, examples, args.passes, seed)
     peak = memory.growth()
     with Timer() as saving:
         nlp.get_pipe("local_tagger").to_disk(directory, exclude=["training", "vocab"])
     return {
-        "features": timers[0],
-        "passes": timers[1],
+        "features": features,
+        "passes": passes,
+        "training": features + passes,
         "saving": saving,
         "memory": memory.growth(),
         "memory_alone": peak,
+        "size": (directory / "model").stat().st_size,
     }
 
 
@@ -149,16 +154,16 @@ def measure_ours(
     args: argparse.Namespace, corpus: Corpus, learner: str, directory: Path
 ) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): All numbers of one learner."""
-    say(f"{learner}: training …")
-    result = in_child(train_ours, args, corpus.train, learner, directory)
-    tagger = load_ours(args, corpus.dev[0].reference.vocab, learner, directory)
-    result["training"] = result["features"] + result["passes"]
-    result["size"] = (directory / "model").stat().st_size
+    runs = []
+    for run in range(args.runs):
+        say(f"{learner}: training ({run + 1} of {args.runs}) …")
+        runs.append(in_child(train_ours, args, corpus.train, learner, directory, args.seed + run))
+        tagger = load_ours(args, corpus.dev[0].reference.vocab, learner, directory)
+        docs = list(tagger.pipe(eg.predicted.copy() for eg in corpus.dev))
+        runs[-1]["quality"] = score(corpus.dev, docs, corpus.target)
     say(f"{learner}: tagging …")
-    result["speed"] = pipe_speed(args, tagger, corpus.dev)
-    docs = list(tagger.pipe(eg.predicted.copy() for eg in corpus.dev))
-    result["quality"] = score(corpus.dev, docs, corpus.target)
-    return result
+    tagger = load_ours(args, corpus.dev[0].reference.vocab, learner, directory)
+    return {**best_run(runs, args.clock), "speed": pipe_speed(args, tagger, corpus.dev)}
 
 
 def pipe_speed(args: argparse.Namespace, component: Any, examples: list[Example]) -> Speed:
@@ -171,86 +176,7 @@ def pipe_speed(args: argparse.Namespace, component: Any, examples: list[Example]
     )
 
 
-# --- the peers -----------------------------------------------------------------------------------
-
-
-def peer_sequences(args: argparse.Namespace, examples: list[Example]) -> list[tuple[Any, Any]]:
-    """RETURNS (List[Tuple[List[str], List[str]]]): Words and labels of each sequence."""
-    parts = [part for eg in examples for part in sequences(eg.reference, args.unit)]
-    return [(words_of(part), labels_of(part, args.target)) for part in parts]
-
-
-def train_peer(
-    args: argparse.Namespace, data: list[tuple[Any, Any]], model: Path
-) -> dict[str, Any]:
-    crfsuite_peer.train(data[:WARM_UP], make_strings(args), 1, model)
-    features = make_strings(args)
-    memory = PeakMemory()
-    with Timer() as extraction:
-        for words, _ in data:
-            features(words)
-    caches = memory.growth()
-    # What Python keeps of the strings is there now: from here on it is the trainer alone that is watched.
-    memory = PeakMemory()
-    timers = crfsuite_peer.train(data, features, args.passes, model)
-    return {"features": extraction, **timers, "memory": memory.growth(), "caches": caches}
-
-
-def make_strings(args: argparse.Namespace) -> crfsuite_peer.FeatureStrings:
-    return crfsuite_peer.FeatureStrings(make_extractor(args).node_templates)
-
-
-def make_extractor(args: argparse.Namespace) -> FeatureExtractor:
-    features = FeatureTemplates(preset=args.preset)
-    nodes, edges = features.templates()
-    extractor = FeatureExtractor(features, nodes, edges)
-    if extractor.edge_templates:
-        raise SystemExit(f"python-crfsuite has no edge features that look at text ({args.preset}).")
-    return extractor
-
-
-def measure_peer(args: argparse.Namespace, corpus: Corpus, model: Path) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): All numbers of python-crfsuite."""
-    say(f"{PEER}: training …")
-    result = in_child(train_peer, args, peer_sequences(args, corpus.train), model)
-    result["passes"] = result["append"] + result["train"]
-    result["training"] = result["features"] + result["passes"]
-    result["size"] = model.stat().st_size
-    say(f"{PEER}: tagging …")
-    tagger = crfsuite_peer.Tagger(model, make_strings(args))
-    words = [words for words, _ in peer_sequences(args, corpus.dev)]
-    n = count_tokens(corpus.dev)
-    result["speed"] = measure_speed(tagger, lambda: words, n, args.repeats, args.clock)
-    labels = iter(tagger(words))
-    docs = [
-        annotate(
-            eg.predicted.copy(),
-            list(islice(labels, len(sequences(eg.reference, args.unit)))),
-            corpus.target,
-        )
-        for eg in corpus.dev
-    ]
-    result["quality"] = score(corpus.dev, docs, corpus.target)
-    return result
-
-
-def check_features(args: argparse.Namespace, examples: list[Example]) -> int:
-    """Stop unless our keys and the peer's strings tell the same features apart.
-
-    RETURNS (int): How many distinct features the documents have.
-    """
-    extractor, strings = make_extractor(args), make_strings(args)
-    pairs = set()
-    for eg in examples:
-        keys = extractor.keys(extractor.nodes, extractor.encode(eg.predicted)).tolist()
-        texts = strings(words_of(eg.predicted))
-        pairs.update(zip(chain.from_iterable(keys), chain.from_iterable(texts), strict=True))
-    keys, texts = {key for key, _ in pairs}, {text for _, text in pairs}
-    if not len(keys) == len(texts) == len(pairs):
-        raise SystemExit(
-            f"The features differ: {len(keys)} keys, {len(texts)} strings, {len(pairs)} pairs of them."
-        )
-    return len(pairs)
+# --- spaCy ----------------------------------------------------------------------------------------
 
 
 def measure_spacy(args: argparse.Namespace, corpus: Corpus) -> Speed:
@@ -297,8 +223,8 @@ def measure_scaling(
     training = []
     for part in (half, examples):
         say(f"{learner}: training on {count_tokens(part):,} tokens …")
-        result = in_child(train_ours, args, part, learner, directory)
-        seconds = (result["features"] + result["passes"]).seconds(args.clock)
+        result = in_child(train_ours, args, part, learner, directory, args.seed)
+        seconds = result["training"].seconds(args.clock)
         training.append(
             {"tokens": count_tokens(part), "seconds": seconds, "memory": result["memory"]}
         )
@@ -333,7 +259,7 @@ def label_long(args: argparse.Namespace, tagger: Any, doc: Doc) -> dict[str, Any
 
 def measure(args: argparse.Namespace, corpus: Corpus, directory: Path) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): All numbers, by what was measured."""
-    results: dict[str, Any] = {PEER: measure_peer(args, corpus, directory / "peer.crfsuite")}
+    results: dict[str, Any] = {PEER: crfsuite_peer.measure(args, corpus, directory)}
     for number, learner in enumerate(args.learner):
         results[learner] = measure_ours(args, corpus, learner, directory / str(number))
     results["spacy"] = None if args.no_ner else measure_spacy(args, corpus)
@@ -349,13 +275,12 @@ def main() -> None:
     args.target, args.preset = format_.target, args.preset or format_.preset
     say(f"{name}: reading …")
     corpus = load_corpus(args.data, name, spacy.blank("en"))
-    n_features = check_features(args, corpus.dev[:50])
+    sample = corpus.dev[:50]
+    n_features = crfsuite_peer.check_features(args.preset, [eg.predicted for eg in sample])
     with tempfile.TemporaryDirectory() as directory:
         results = measure(args, corpus, Path(directory))
     lines = [*describe_run(PACKAGES, args.data), memory_note(), f"time: {args.clock}"]
-    lines.append(
-        f"features agree: {n_features:,} distinct ones in {len(corpus.dev[:50])} documents"
-    )
+    lines.append(f"features agree: {n_features:,} distinct ones in {len(sample)} documents")
     sizes = [f"{count_tokens(part):,} / {len(part):,}" for part in (corpus.train, corpus.dev)]
     print(f"\n{name}, {args.passes} passes; tokens / documents: {sizes[0]} train, {sizes[1]} dev")
     print(ratio_table(args, results), number_table(args, results), sep="\n", end="\n")

@@ -88,6 +88,7 @@ def number_table(args: argparse.Namespace, results: dict[str, Any]) -> str:
         ["  feature strings in Python, MB", *numbers("caches", megabyte)],
         ["model file, MB", *numbers("size", megabyte)],
         [quality, *(f"{100 * results[name]['quality']:.2f}" for name in names)],
+        ["  standard deviation", *numbers("spread", 0.01)],
     ]
     own = "spaCy tagger" if args.target == "tag" else "spaCy ner"
     header = ["", *names, own, "tokenizer"]

@@ -311,3 +311,7 @@ class Warnings(metaclass=_Catalogue):
         "Component '{name}': the span {span!r} (tokens {start} to {end}) in {where} lies across a sentence boundary, "
         'which unit = "sent" cannot represent. Its tokens count as unknown.'
     )
+    NL456 = (
+        "Component '{name}': the span {span!r} (tokens {start} to {end}) in {where} has no label. "
+        "It is left out; its tokens count as unknown."
+    )

@@ -304,21 +304,23 @@ class SpansTarget(SpanTarget):
             return iob, kind
         iob[:] = OUTSIDE
         spans = list(doc.spans[self.key])
-        kept = filter_spans(spans)
+        kept = filter_spans([span for span in spans if span.label])
         if len(kept) < len(spans):
-            self._leave_out_overlaps(doc, spans, kept, iob)
+            self._leave_out(doc, spans, kept, iob)
         for span in kept:
             iob[span.start], iob[span.start + 1 : span.end] = BEGINS, INSIDE
             kind[span.start : span.end] = span.label
         return iob, kind
 
-    def _leave_out_overlaps(
+    def _leave_out(
         self, doc: Doc, spans: list[Span], kept: list[Span], iob: NDArray[np.uint64]
     ) -> None:
+        """Report spans that overlap or have no label; nothing is known of their tokens."""
         chosen = {(span.start, span.end, span.label) for span in kept}
         for span in spans:
             if (span.start, span.end, span.label) not in chosen:
-                self._warn(Warnings.NL453, doc, span.start, span.end)
+                message = Warnings.NL453 if span.label else Warnings.NL456
+                self._warn(message, doc, span.start, span.end)
                 iob[span.start : span.end] = UNKNOWN
 
     def preset(self, doc: Doc, codec: SpanCodec) -> NDArray[np.int32] | None:

@@ -186,36 +186,29 @@ def test_allowed_leaves_the_labellings_that_agree_with_what_is_known(scheme, pie
     assert found == expected
 
 
-@WITH_ORDER
+@ALL_SCHEMES
 @settings(derandomize=True, deadline=None)
-@given(pieces=PARTLY_KNOWN, cut=st.tuples(st.integers(0, 15), st.integers(0, 15)))
-def test_fit_gives_up_only_spans_that_were_cut(scheme, pieces, cut):
+@given(pieces=PARTLY_KNOWN, cut=st.integers(1, 15))
+def test_spans_across_a_boundary_are_found_whole(scheme, pieces, cut):
     codec = SpanCodec(CLASSES, scheme)
     labels = codec.encode(*as_arrays(pieces))
-    start, end = sorted(min(each, len(labels)) for each in cut)
-    part = codec.fit(labels[start:end], fill=-1)
-    kept = np.ones(end - start, dtype=bool)
-    for first, after, _ in spans(pieces):
-        begins_before = first < start < after
-        # BIO does not say where a span ends: the first half of one looks like a whole one.
-        goes_on = scheme == "BILUO" and first < end < after
-        if begins_before or goes_on:
-            kept[max(first - start, 0) : max(after - start, 0)] = False
-    assert part.tolist() == np.where(kept, labels[start:end], -1).tolist()
+    boundaries = [cut] if cut < len(labels) else []
+    # IO does not tell one span from two of the same class side by side.
+    known = merged(spans(pieces)) if scheme == "IO" else spans(pieces)
+    expected = [
+        (first, after) for first, after, _ in known for b in boundaries if first < b < after
+    ]
+    assert codec.crossing(labels, boundaries) == expected
 
 
-@WITH_ORDER
-def test_fit_returns_what_fits_as_it_is(scheme):
-    codec = SpanCodec(CLASSES, scheme)
-    labels = codec.encode(*as_arrays([("A", 2), ("?", 1), ("O", 1), ("B", 1)]))
-    assert codec.fit(labels, fill=0) is labels
-
-
-def test_fit_fills_with_what_it_is_told():
+def test_a_span_across_two_boundaries_is_found_for_each():
     codec = SpanCodec(("A",), "BIO")
-    labels = np.array([codec.labels.index("I-A")] * 3, dtype=np.int32)
-    assert codec.fit(labels, fill=0).tolist() == [0, 0, 0]
-    assert labels.tolist() == [2, 2, 2]
+    labels = codec.encode(*as_arrays([("O", 1), ("A", 3)]))
+    assert codec.crossing(labels, [2, 3]) == [(1, 4), (1, 4)]
+
+
+def test_tags_cross_nothing():
+    assert Codec(("A", "B")).crossing(np.zeros(4, dtype=np.int32), [1, 2]) == []
 
 
 @ALL_SCHEMES
@@ -225,7 +218,7 @@ def test_codecs_take_empty_sequences(scheme):
     assert empty.shape == (0,)
     assert [len(array) for array in codec.decode(empty)] == [0, 0]
     assert codec.allowed(empty).shape == (0, len(codec.labels))
-    assert codec.fit(empty, fill=0).shape == (0,)
+    assert codec.crossing(empty, []) == []
 
 
 @ALL_SCHEMES

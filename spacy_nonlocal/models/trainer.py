@@ -148,7 +148,9 @@ class Trainer:
         sequences (Iterable[Encoded]): Training sequences. What is not among them is found when it is learned from.
         """
         for sequence in sequences:
-            self.rows(sequence, learn=True)
+            key = _digest(sequence.orths, sequence.tokens)
+            # Documents may repeat: each counts here, but none again when it is learned from.
+            self._find(sequence, key, count=True, repeat=True)
         self.node.make_room()
         self.edge.make_room()
 
@@ -161,20 +163,27 @@ class Trainer:
         """
         key = _digest(sequence.orths, sequence.tokens)
         rows = self._kept.get(key)
-        if rows is None:
-            nodes = self.extractor.keys(self.extractor.nodes, sequence)
-            edges = self.extractor.keys(self.extractor.edges, sequence)
-            if learn:
-                self._count(nodes, edges, _digest(sequence.orths), key)
-            rows = Rows(self.node.features.find(nodes), self.edge.features.find(edges))
-            if learn:
-                self._keep(key, rows)
+        return self._find(sequence, key, count=learn) if rows is None else rows
+
+    def _find(self, sequence: Encoded, key: bytes, *, count: bool, repeat: bool = False) -> Rows:
+        nodes = self.extractor.keys(self.extractor.nodes, sequence)
+        edges = self.extractor.keys(self.extractor.edges, sequence)
+        if count:
+            self._count(nodes, edges, _digest(sequence.orths), key, repeat)
+        rows = Rows(self.node.features.find(nodes), self.edge.features.find(edges))
+        if count:
+            self._keep(key, rows)
         return rows
 
     def _count(
-        self, nodes: NDArray[np.uint64], edges: NDArray[np.uint64], words: bytes, everything: bytes
+        self,
+        nodes: NDArray[np.uint64],
+        edges: NDArray[np.uint64],
+        words: bytes,
+        everything: bytes,
+        repeat: bool,
     ) -> None:
-        """Count the features of a sequence, but only once: those of its words, and those of its annotations."""
+        """Count the features of a sequence: those of its words and those of its annotations, each only once."""
         before = len(self.node.features), len(self.edge.features)
         for part, keys, of_words in (
             (self.node.features, nodes, self.extractor.node_of_words),
@@ -183,9 +192,9 @@ class Trainer:
             if self.min_count == 1:
                 part.count(keys)
                 continue
-            if words not in self._seen:
+            if repeat or words not in self._seen:
                 part.count(keys[:, of_words])
-            if everything not in self._seen:
+            if repeat or everything not in self._seen:
                 part.count(keys[:, ~of_words])
         if self.min_count > 1:
             self._seen |= {words, everything}
@@ -194,7 +203,7 @@ class Trainer:
                 self._kept, self._kept_bytes = {}, 0
 
     def _keep(self, key: bytes, rows: Rows) -> None:
-        if self._kept_bytes + rows.nbytes <= MAX_KEPT_BYTES:
+        if key not in self._kept and self._kept_bytes + rows.nbytes <= MAX_KEPT_BYTES:
             self._kept[key] = rows
             self._kept_bytes += rows.nbytes
 

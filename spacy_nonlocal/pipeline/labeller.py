@@ -78,6 +78,7 @@ class SequenceLabeller(TrainablePipe):
         self._seen = 0  # examples that `update` was given
         self._skip = 0  # examples that a resumed run has seen already
         self._scores: dict[str, dict[str, Any]] = {}  # by the number of examples seen
+        self._learning = False  # whether `update` was called since the component was made
 
     # --- labels ----------------------------------------------------------------------------------
 
@@ -185,7 +186,7 @@ class SequenceLabeller(TrainablePipe):
         if self._seen <= self._skip and key in self._scores:
             return self._scores[key]
         scores = super().score(examples, **kwargs)
-        if self._seen:
+        if self._learning:
             self._scores[key] = srsly.json_loads(srsly.json_dumps(scores))
         return scores
 
@@ -215,6 +216,7 @@ class SequenceLabeller(TrainablePipe):
             raise ValueError(Errors.NL407.format(name=self.name))
         if not self._shim.is_trainable:
             raise ValueError(Errors.NL408.format(name=self.name))
+        self._learning = True
         for eg in examples:
             self._seen += 1
             if self._seen > self._skip:

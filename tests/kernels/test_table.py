@@ -11,10 +11,7 @@ from .oracles import U64, pickled, quick, uints
 crowded = st.builds(lambda high, low: (high << 40) + low, st.integers(1, 20), st.integers(14, 16))
 some_keys = st.lists(st.integers(1, 40) | crowded | st.integers(1, U64 - 1), max_size=60)
 few_keys = st.lists(st.integers(1, 6), max_size=20)  # seen again and again
-operations = st.one_of(
-    st.tuples(st.sampled_from(["add", "find"]), some_keys | few_keys),
-    st.tuples(st.just("prune"), st.integers(0, 4)),
-)
+operations = st.tuples(st.sampled_from(["add", "find", "pickle"]), some_keys | few_keys)
 
 
 class DictTable:
@@ -32,10 +29,9 @@ class DictTable:
             self.counts[key] = self.counts.get(key, 0) + 1
         return self.find(keys)
 
-    def prune(self, min_count):
-        before = list(self.counts)
-        self.counts = {key: n for key, n in self.counts.items() if n >= min_count}
-        return self.find(before)
+
+def all_counts(table):
+    return table.counts_of(np.arange(len(table), dtype=np.int32)).tolist()
 
 
 def random_keys(n, seed=0):
@@ -48,13 +44,16 @@ def random_keys(n, seed=0):
 @given(st.lists(operations, max_size=8))
 def test_table_behaves_like_a_dict(steps):
     table, oracle = KeyTable(), DictTable()
-    for name, argument in steps:
-        given = argument if name == "prune" else uints(argument)
-        rows = getattr(table, name)(given)
-        assert rows.dtype == np.int32
-        assert rows.tolist() == getattr(oracle, name)(argument)
+    for name, keys in steps:
+        if name == "pickle":
+            table = pickled(table)
+        else:
+            rows = getattr(table, name)(uints(keys))
+            assert rows.dtype == np.int32
+            assert rows.tolist() == getattr(oracle, name)(keys)
         assert len(table) == len(oracle.counts)
         assert table.keys().tolist() == list(oracle.counts)
+        assert all_counts(table) == list(oracle.counts.values())
 
 
 @quick
@@ -116,8 +115,9 @@ def test_empty_table():
     assert table.keys().shape == (0,)
     assert table.find(uints([1, U64 - 1])).tolist() == [-1, -1]
     assert table.add(uints([])).shape == (0,)
-    assert table.prune(1).shape == (0,)
+    assert table.counts_of(np.array([], dtype=np.int32)).shape == (0,)
     assert len(KeyTable(uints([]))) == 0
+    assert len(KeyTable(uints([]), uints([]))) == 0
 
 
 def test_key_zero_is_never_found():
@@ -139,60 +139,75 @@ def test_repeated_keys_do_not_make_a_table():
         KeyTable(uints([4, 5, 4]))
 
 
-def test_prune_keeps_keys_seen_often_enough():
+def test_counts_of_rows_in_any_order():
     table = KeyTable()
     table.add(uints([10, 20, 20, 30, 30, 30, 20, 40, 30]))
-    assert table.prune(3).tolist() == [-1, 0, 1, -1]
-    assert table.keys().tolist() == [20, 30]
-    assert table.find(uints([10, 20, 30, 40])).tolist() == [-1, 0, 1, -1]
-    # The counts moved along with their keys, and what comes back is new.
-    assert table.prune(3).tolist() == [0, 1]
-    assert table.add(uints([30, 40])).tolist() == [1, 2]
-    assert table.prune(5).tolist() == [-1, 0, -1]
-    assert table.keys().tolist() == [30]
+    counts = table.counts_of(np.array([3, 1, 1, 0, 2], dtype=np.int32))
+    assert counts.dtype == np.uint32
+    assert counts.tolist() == [1, 3, 3, 1, 4]
+    table.find(uints([10, 50]))  # to look is not to count
+    assert all_counts(table) == [1, 3, 4, 1]
 
 
-def test_prune_to_nothing_leaves_a_usable_table():
-    keys = random_keys(1000)
-    table = KeyTable(keys)
-    assert np.all(table.prune(2**32 - 1) == -1)
-    assert len(table) == 0
-    assert np.all(table.find(keys) == -1)
-    assert table.add(keys[::-1]).tolist() == list(range(1000))
-
-
-@pytest.mark.parametrize("min_count", [0, 1])
-def test_prune_without_effect(min_count):
-    keys = random_keys(1000)
-    table = KeyTable(keys)
-    assert table.prune(min_count).tolist() == list(range(1000))
-    assert np.array_equal(table.keys(), keys)
-    assert table.find(keys).tolist() == list(range(1000))
-
-
-def test_prune_leaves_room_whatever_remains():
-    # A table without an empty slot would search for ever.
-    keys = random_keys(200)
-    for n in range(70):
-        table = KeyTable(keys[:150])
-        table.add(keys[:n])
-        table.prune(2)
-        assert len(table) == n
-        assert table.find(keys).tolist() == [*range(n), *[-1] * (200 - n)]
-
-
-def test_prune_among_colliding_keys():
-    keys = uints([(high << 32) + 15 for high in range(1, 501)])
-    table = KeyTable(keys)
+def test_counts_survive_growth():
+    keys = random_keys(20_000)
+    table = KeyTable()
     table.add(keys[::3])
-    table.prune(2)
-    assert table.find(keys[::3]).tolist() == list(range(167))
-    assert np.all(table.find(keys[1::3]) == -1)
+    for chunk in np.array_split(keys, 11):
+        table.add(chunk)
+    counts = table.counts_of(table.find(keys))
+    assert counts.tolist() == [2 if i % 3 == 0 else 1 for i in range(len(keys))]
 
 
-def test_prune_refuses_a_negative_count():
+@pytest.mark.parametrize("row", [-1, 3, 2**31 - 1, -(2**31)])
+def test_counts_of_rows_that_do_not_exist(row):
+    table = KeyTable(uints([4, 5, 6]))
+    with pytest.raises(ValueError, match=f"NL610.* 1 .*row {row},.* 3 rows"):
+        table.counts_of(np.array([0, row], dtype=np.int32))
+    with pytest.raises(ValueError, match="NL610"):
+        KeyTable().counts_of(np.array([0], dtype=np.int32))
+
+
+@quick
+@given(st.dictionaries(st.integers(1, U64 - 1) | crowded, st.integers(0, 2**32 - 1)))
+def test_table_from_keys_and_counts(counts):
+    table = KeyTable(uints(counts), np.array(list(counts.values()), dtype=np.uint32))
+    assert table.keys().tolist() == list(counts)
+    assert all_counts(table) == list(counts.values())
+    assert table.find(uints(counts)).tolist() == list(range(len(counts)))
+
+
+def test_counting_goes_on_from_given_counts():
+    table = KeyTable(uints([7, 8, 9]), np.array([4, 0, 2], dtype=np.uint32))
+    table.add(uints([9, 8, 9, 5]))
+    assert all_counts(table) == [4, 1, 4, 1]
+
+
+def test_keys_without_counts_were_seen_once():
+    assert all_counts(KeyTable(uints([7, 8, 9]))) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 4])
+def test_one_count_for_each_key(n):
+    with pytest.raises(ValueError, match=f"NL608.*{n} counts.* 3 "):
+        KeyTable(uints([7, 8, 9]), np.ones(n, dtype=np.uint32))
+    with pytest.raises(ValueError, match="NL608"):
+        KeyTable(None, np.ones(n + 1, dtype=np.uint32))
+
+
+@pytest.mark.parametrize("count", [-1, 2**32])
+def test_counts_that_do_not_fit(count):
     with pytest.raises(OverflowError):
-        KeyTable().prune(-1)
+        KeyTable(uints([7]), [count])
+
+
+def test_pickle_keeps_counts():
+    table = KeyTable()
+    table.add(uints([3, 4, 4, 5, 4, 5]))
+    table = pickled(table)
+    assert all_counts(table) == [1, 3, 2]
+    table.add(uints([3, 6]))
+    assert all_counts(table) == [2, 3, 2, 1]
 
 
 def test_pickle_keeps_keys_and_rows():

@@ -16,7 +16,7 @@ from spacy_nonlocal.learners.perceptron import Perceptron
 from spacy_nonlocal.models.lattice import Lattice
 
 from ..kernels.oracles import INF, best_path, labellings, lattices, path_scores, second_path
-from ..models.toy import begin, counts_of, make_doc, make_shim, quick, weights_of
+from ..models.toy import begin, counts_of, make_doc, make_shim, quick, rows_of, weights_of
 
 LEARNERS = [Perceptron(), AveragedPerceptron(), MarginPerceptron(), PassiveAggressive()]
 NAMES = [learner.name for learner in LEARNERS]
@@ -282,7 +282,7 @@ def test_passive_aggressive_against_every_labelling(example, C, squared):
 def test_of_equal_costly_labellings_the_lower_labels_win(example):
     lattice, gold = example
     costly = lattice.node + 1
-    costly[np.arange(len(gold)), gold] -= 1
+    costly[np.arange(len(gold)), gold] = lattice.node[np.arange(len(gold)), gold]
     want, _ = best_path(costly, lattice.edge)
     verdict = judge(PassiveAggressive(), lattice, gold, lambda a, b: 1.0)
     assert verdict.move is None or guess_of(verdict) == want
@@ -312,7 +312,7 @@ def make_trainer(averaged=False):
 def step(shim, learner, doc, gold):
     """One example as the component has it. RETURNS: The verdict."""
     trainer = shim.trainer
-    rows = trainer.rows(shim.encode(doc))
+    rows = shim.features_to_learn(shim.encode(doc))
     verdict = learner.judge(
         trainer.lattice(rows), path(*gold), lambda a, b: trainer.distance(rows, a, b)
     )
@@ -348,7 +348,7 @@ def run(learner, limit=100_000):
 def all_differences(shim):
     trainer = shim.trainer
     return np.concatenate(
-        [differences(trainer, trainer.rows(shim.encode(doc)), gold) for doc, gold in SEPARABLE]
+        [differences(trainer, rows_of(shim, doc), gold) for doc, gold in SEPARABLE]
     )
 
 
@@ -383,7 +383,7 @@ def test_losses_are_bounded_on_separable_data():
         for doc, gold in SEPARABLE:
             move, _ = step(shim, learner, doc, gold)
             if move is not None:
-                rows = trainer.rows(shim.encode(doc))
+                rows = rows_of(shim, doc)
                 total += move.step**2 * trainer.distance(rows, move.gold, move.guess)
     assert 0 < total <= ideal @ ideal
     # What is left to learn by then is next to nothing.
@@ -395,7 +395,7 @@ def test_passive_aggressive_moves_as_far_as_it_must(C):
     shim, trainer = make_trainer()
     for _ in range(2):
         for doc, gold in SEPARABLE:
-            rows = trainer.rows(shim.encode(doc))
+            rows = rows_of(shim, doc)
             before = weights_of(trainer)
             losses = others(gold)[1] - differences(trainer, rows, gold) @ before
             verdict = step(shim, PassiveAggressive(C, average=False), doc, gold)

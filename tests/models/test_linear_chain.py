@@ -20,11 +20,13 @@ from .toy import (
     NODES,
     UNSEEN,
     begin,
+    label_names,
     make_doc,
     make_shim,
     predicted_lattice,
     random_paths,
     random_weights,
+    rows_of,
     same_bits,
 )
 
@@ -36,8 +38,8 @@ def learn(shim, epochs=1, seed=0):
     rng = np.random.default_rng(seed)
     for _ in range(epochs):
         for doc in DOCS:
-            gold, guess = random_paths(rng, len(doc), len(shim.transitions))
-            shim.learn(shim.trainer.rows(shim.encode(doc)), Move(gold, guess, 1 / 3))
+            gold, guess = random_paths(rng, len(doc), len(shim._transitions))
+            shim.learn(shim.features_to_learn(shim.encode(doc)), Move(gold, guess, 1 / 3))
     return shim
 
 
@@ -46,7 +48,7 @@ def trained(nodes=NODES, edges=EDGES, *, averaged=True, labels=3, **kwargs):
 
 
 def files(shim, learner=None):
-    model = shim.model_bytes()
+    model = shim.model_bytes("tagger")
     return (model, "dir/model"), (shim.training_bytes(learner or {}, model), "dir/training")
 
 
@@ -82,7 +84,7 @@ def test_not_initialized():
         lambda: model.predict([DOCS[0]]),
         lambda: model.begin_update([DOCS[0]]),
         lambda: shim.encode(DOCS[0]),
-        shim.model_bytes,
+        lambda: shim.model_bytes("tagger"),
         lambda: shim.trainer,
         lambda: shim.predictor,
     ):
@@ -131,8 +133,7 @@ def test_training_sees_the_raw_weights_and_prediction_the_mean():
     shim = learn(model.shims[0])
     (raw,), _ = model.begin_update([DOCS[0]])
     (mean,) = model.predict([DOCS[0]])
-    trainer = shim.trainer
-    assert same_bits(raw, trainer.lattice(trainer.rows(shim.encode(DOCS[0]))))
+    assert same_bits(raw, shim.trainer.lattice(rows_of(shim, DOCS[0])))
     assert not same_bits(raw, mean)
 
 
@@ -144,7 +145,7 @@ def test_backprop_takes_moves():
     _, backprop = model.begin_update(DOCS)
     assert backprop(moves) == []
     for doc, move in zip(DOCS, moves, strict=True):
-        other.learn(other.trainer.rows(other.encode(doc)), move)
+        other.learn(other.features_to_learn(other.encode(doc)), move)
     assert model.shims[0].to_bytes() == other.to_bytes()
     assert model.shims[0].trainer.clock == 4
 
@@ -224,10 +225,11 @@ def test_begin_cuts_documents_into_sequences():
             encoded.part(0, len(doc) // 2),
             encoded.part(len(doc) // 2, len(doc)),
         ],
+        label_names(3),
         np.ones((3, 3), dtype=bool),
         True,
     )
-    keys = {*halves.trainer.node.table.keys().tolist()}
+    keys = {*halves.trainer.node.features.table.keys().tolist()}
     whole = shim.encode(DOCS[0])
     for part in (whole.part(0, 2), whole.part(2, 5)):
         assert {*shim.extractor.keys(shim.extractor.nodes, part).ravel().tolist()} <= keys
@@ -248,13 +250,19 @@ def test_begin_that_fails_changes_nothing():
     shim = trained()
     before = files(shim)
     with pytest.raises(OSError, match="the corpus is gone"):
-        shim.begin(broken, lambda doc, encoded: [encoded], np.ones((5, 5), dtype=bool), False)
+        shim.begin(
+            broken,
+            lambda doc, encoded: [encoded],
+            label_names(5),
+            np.ones((5, 5), dtype=bool),
+            False,
+        )
     assert files(shim) == before
     assert agree(shim, trained())
 
 
 def test_begin_applies_min_count():
-    assert len(trained(min_count=2).trainer.node.table) < len(trained().trainer.node.table)
+    assert len(trained(min_count=2).trainer.node.features) < len(trained().trainer.node.features)
 
 
 def test_begin_learns_the_lower_lexicon():
@@ -348,7 +356,7 @@ def test_model_file_alone():
     assert other.is_ready
     assert not other.is_trainable
     assert agree(shim, other)
-    assert other.model_bytes() == model[0]
+    assert other.model_bytes("tagger") == model[0]
     with pytest.raises(ValueError, match="NL210"):
         _ = other.trainer
     # And once more through thinc.
@@ -383,13 +391,13 @@ def test_resources_travel_with_the_model(resources, tmp_path):
         other = make_shim(RESOURCE_NODES, **nowhere)
         other.load(files(shim)[0], training)
         assert agree(shim, other)
-        assert other.model_bytes() == shim.model_bytes()
+        assert other.model_bytes("tagger") == shim.model_bytes("tagger")
 
 
 def test_weights_are_small_on_disk():
     shim = begin(make_shim())
-    assert len(shim.model_bytes()) < 1000
-    assert len(trained().model_bytes()) > len(shim.model_bytes())
+    assert len(shim.model_bytes("tagger")) < 1000
+    assert len(trained().model_bytes("tagger")) > len(shim.model_bytes("tagger"))
 
 
 # --- Files that do not fit ---------------------------------------------------------------------
@@ -442,18 +450,31 @@ def test_files_of_two_states_of_a_model():
     refuse("NL211.*dir/training", model, training)
 
 
-def test_other_transitions():
+@pytest.mark.parametrize(
+    "labels", [(), ("L0", "L1"), ("L0", "L2", "L1"), ("L0", "L1", "L2", "L3"), ("l0", "L1", "L2")]
+)
+def test_other_labels(labels):
     model, training = files(trained())
-    other = np.ones((3, 3), dtype=bool)
-    other[0, 1] = False
-    for expected in (other, np.ones((4, 4), dtype=bool)):
-        refuse(
-            f"NL411.*dir/model was saved with 3 .* the {len(expected)} ",
-            model,
-            training,
-            transitions=expected,
-        )
-    make_shim().load(model, training, transitions=np.ones((3, 3), dtype=bool))
+    match = f"NL411.*dir/model was saved with the labels L0, L1, L2, but .* give {', '.join(labels)}:"
+    for file in (None, training):
+        refuse(match, model, file, labels=labels)
+
+
+def test_the_same_labels():
+    model, training = files(trained())
+    make_shim().load(model, training, labels=label_names(3))
+    make_shim().load(model, None, labels=label_names(3))
+
+
+def test_transitions_travel_with_the_model():
+    transitions = np.array([[True, True, False], [False, True, True], [True, False, True]])
+    shim = learn(begin(make_shim(), transitions=transitions))
+    for training in (None, files(shim)[1]):
+        other = make_shim()
+        other.load(files(shim)[0], training)
+        assert agree(shim, other)
+        edge = predicted_lattice(other, DOCS[0]).edge[:, :, :3]
+        assert ((edge == -np.inf) == ~transitions).all()
 
 
 @pytest.mark.parametrize("averaged", [True, False])
@@ -467,7 +488,7 @@ def test_other_averaging(averaged):
 
 @pytest.mark.parametrize("name", ["node.values", "edge.values"])
 def test_weights_that_are_not_finite(name):
-    settings, arrays = unpack(trained().model_bytes(), "model", "")
+    settings, arrays = unpack(trained().model_bytes("tagger"), "model", "")
     arrays[name][0] = np.nan
     refuse("NL205.*dir/model", (pack("model", settings, arrays), "dir/model"))
 
@@ -485,9 +506,10 @@ def test_weights_that_are_not_finite_are_not_saved(part, array):
     shim = trained()
     getattr(getattr(shim.trainer, part), array)[0, 0] = np.nan
     shim._predictor = None
-    for save in (shim.model_bytes, shim.to_bytes):
-        with pytest.raises(ValueError, match="NL207"):
-            save()
+    with pytest.raises(ValueError, match="NL207.*'tagger'"):
+        shim.model_bytes("tagger")
+    with pytest.raises(ValueError, match="NL207.*'linear_chain'"):
+        shim.to_bytes()
 
 
 def test_resources_of_another_config(resources, tmp_path):
@@ -508,10 +530,10 @@ def test_a_refused_file_does_not_change_the_gazetteers(tmp_path):
         return trained(["gazetteer:*[0]"], gazetteers={"places": Gazetteer(path)})
 
     shim, other = with_places("York"), with_places("Anna")
-    before = shim.model_bytes()
+    before = shim.model_bytes("tagger")
     with pytest.raises(ValueError, match="NL201"):
         shim.load(files(other)[0], (b"not a training file", "dir/training"))
-    assert shim.model_bytes() == before
+    assert shim.model_bytes("tagger") == before
 
 
 def test_random_weights_survive():

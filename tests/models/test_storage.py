@@ -260,8 +260,6 @@ def test_nothing_to_write(tmp_path):
 STAGES = [(Path, "mkdir"), (Path, "open"), (Path, "unlink")]
 STAGES += [(os, name) for name in ("fsync", "replace", "rename", "link")]
 BEFORE = {"all": OLD, "some": {"cfg": b"old cfg", "stale": b"old"}, "none": {}}
-# What had no file of its name before stays where it was moved.
-KNOWN = pytest.mark.xfail(strict=True)
 
 
 def visible(directory):
@@ -290,18 +288,8 @@ def failures(tmp_path, monkeypatch, owner, name, before, **kwargs):
             return
 
 
-@pytest.mark.parametrize(
-    ("owner", "name", "before"),
-    [
-        pytest.param(
-            *(owner, name, before),
-            marks=KNOWN if name == "replace" and before != "all" else (),
-            id=f"{name}-{before}",
-        )
-        for owner, name in STAGES
-        for before in BEFORE
-    ],
-)
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize(("owner", "name"), STAGES)
 def test_a_failure_leaves_the_old_files_and_no_others(tmp_path, monkeypatch, owner, name, before):
     for directory in failures(tmp_path, monkeypatch, owner, name, BEFORE[before]):
         assert contents(directory) == BEFORE[before]
@@ -312,7 +300,7 @@ def is_whole(files):
     return set(files) == set(OLD) and all(files[name] in (OLD[name], NEW[name]) for name in OLD)
 
 
-@pytest.mark.parametrize("name", ["fsync", pytest.param("replace", marks=KNOWN)])
+@pytest.mark.parametrize("name", ["fsync", "replace"])
 def test_a_disk_that_fails_for_good_still_has_every_file(tmp_path, monkeypatch, name):
     for directory in failures(tmp_path, monkeypatch, os, name, OLD, for_good=True):
         assert is_whole(visible(directory))
@@ -324,7 +312,6 @@ def test_each_stage_is_gone_through(tmp_path, monkeypatch, owner, name):
     assert len(list(failures(tmp_path, monkeypatch, owner, name, OLD))) >= 3
 
 
-@pytest.mark.xfail(strict=True, reason="the old files are put aside first")
 def test_at_no_moment_is_a_file_missing(tmp_path, monkeypatch):
     """Whoever pulls the plug finds a file under each name, old or new, and whole."""
     write_files(tmp_path, OLD)

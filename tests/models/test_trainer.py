@@ -24,6 +24,7 @@ from .toy import (
     quick,
     random_paths,
     random_weights,
+    rows_of,
     same_bits,
     trained_lattice,
     weights_of,
@@ -41,6 +42,14 @@ def encoded(shim, docs=DOCS):
     return [shim.encode(doc) for doc in docs]
 
 
+def states(shim):
+    return {name: array.tobytes() for name, array in shim.trainer.state().items()}
+
+
+def to_learn(shim, doc):
+    return shim.features_to_learn(shim.encode(doc))
+
+
 def key_lists(shim, docs=DOCS):
     """The keys of all features, node and edge, in order of sight."""
     extractor = shim.extractor
@@ -56,33 +65,52 @@ def key_lists(shim, docs=DOCS):
 def test_features_are_numbered_in_order_of_sight():
     shim = collected()
     nodes, edges = key_lists(shim)
-    assert shim.trainer.node.table.keys().tolist() == list(dict.fromkeys(nodes))
+    assert shim.trainer.node.features.table.keys().tolist() == list(dict.fromkeys(nodes))
     bias = shim.extractor.bias_key
-    assert shim.trainer.edge.table.keys().tolist() == [bias, *dict.fromkeys(edges)]
+    assert shim.trainer.edge.features.table.keys().tolist() == [bias, *dict.fromkeys(edges)]
+
+
+def promoted(parts, min_count):
+    """The keys seen often enough, in the order in which that was seen; each part is looked at as a whole."""
+    counts, rows = Counter(), {}
+    for part in parts:
+        counts.update(part)
+        rows.update(dict.fromkeys(key for key in part if counts[key] >= min_count))
+    return list(rows)
 
 
 @pytest.mark.parametrize("min_count", [1, 2, 3, 5, 1000])
 def test_min_count(min_count):
     shim = collected(min_count=min_count)
-    nodes, edges = key_lists(shim)
-    for keys, table, first in (
-        (nodes, shim.trainer.node.table, []),
-        (edges, shim.trainer.edge.table, [shim.extractor.bias_key]),
+    extractor, trainer = shim.extractor, shim.trainer
+    for compiled, of_words, table, first in (
+        (extractor.nodes, extractor.node_of_words, trainer.node.features.table, []),
+        (
+            *(extractor.edges, extractor.edge_of_words),
+            *(trainer.edge.features.table, [extractor.bias_key]),
+        ),
     ):
-        counts = Counter(keys)
-        want = [key for key in dict.fromkeys(keys) if counts[key] >= min_count]
-        assert table.keys().tolist() == [*first, *want]
+        keys = [extractor.keys(compiled, each) for each in encoded(shim)]
+        # Words come before annotations if features are counted.
+        flags = [of_words, ~of_words] if min_count > 1 else [of_words | True]
+        parts = [each[:, which].ravel().tolist() for each in keys for which in flags]
+        assert table.keys().tolist() == [*first, *promoted(parts, min_count)]
+        counts = Counter(key for part in parts for key in part)
+        assert {*table.keys().tolist()} == {
+            *first,
+            *(key for key, n in counts.items() if n >= min_count),
+        }
 
 
 @pytest.mark.parametrize("min_count", [1, 2, 3])
-def test_rows_after_pruning(min_count):
+def test_rows_after_counting(min_count):
     shim = collected(min_count=min_count)
     trainer, extractor = shim.trainer, shim.extractor
     for sequence in encoded(shim, [*DOCS, *UNSEEN]):
-        rows = trainer.rows(sequence)
+        rows = trainer.rows(sequence, learn=False)
         for got, compiled, table in (
-            (rows.node, extractor.nodes, trainer.node.table),
-            (rows.edge, extractor.edges, trainer.edge.table),
+            (rows.node, extractor.nodes, trainer.node.features.table),
+            (rows.edge, extractor.edges, trainer.edge.features.table),
         ):
             keys = extractor.keys(compiled, sequence)
             row_of = {key: row for row, key in enumerate(table.keys().tolist())}
@@ -91,53 +119,50 @@ def test_rows_after_pruning(min_count):
             assert got.tolist() == want
 
 
-def test_a_document_that_comes_twice_counts_twice():
+def test_a_document_that_comes_twice_counts_once():
     once, twice = collected(DOCS[:1], min_count=2), collected([DOCS[0]] * 2, min_count=2)
-    assert len(twice.trainer.node.table) > len(once.trainer.node.table)
-    assert len(twice.trainer.node.table) == len({*key_lists(twice, DOCS[:1])[0]})
-    assert (twice.trainer.rows(twice.encode(DOCS[0])).node >= 0).all()
+    assert states(once) == states(twice)
+    # What it has twice is seen twice.
+    keys, counts = np.unique(key_lists(once, DOCS[:1])[0], return_counts=True)
+    assert {*once.trainer.node.features.table.keys().tolist()} == {*keys[counts > 1].tolist()}
 
 
-def test_collect_twice():
-    shim = collected(min_count=2)
-    state = {name: array.tobytes() for name, array in shim.trainer.state().items()}
-    rows = [shim.trainer.rows(each) for each in encoded(shim)]
-    shim.trainer.collect(iter(encoded(shim)), 2)
-    assert {name: array.tobytes() for name, array in shim.trainer.state().items()} == state
-    for a, b in zip(rows, [shim.trainer.rows(each) for each in encoded(shim)], strict=True):
+@pytest.mark.parametrize("limit", [trainer_module.MAX_KEPT_BYTES, 0])
+@pytest.mark.parametrize("min_count", [1, 2, 3])
+def test_collect_twice(monkeypatch, min_count, limit):
+    monkeypatch.setattr(trainer_module, "MAX_KEPT_BYTES", limit)
+    shim = collected(min_count=min_count)
+    state = states(shim)
+    rows = [rows_of(shim, doc) for doc in DOCS]
+    for _ in range(3):
+        shim.trainer.collect(iter(encoded(shim)))
+    assert states(shim) == state
+    for a, b in zip(rows, [rows_of(shim, doc) for doc in DOCS], strict=True):
         assert np.array_equal(a.node, b.node)
         assert np.array_equal(a.edge, b.edge)
 
 
-def test_collecting_other_documents_forgets_the_first():
-    shim, other = collected(DOCS[:2]), collected(DOCS[2:])
-    random_weights(shim)
-    shim.trainer.collect(iter(encoded(shim, DOCS[2:])), 1)
-    assert not shim.trainer.node.w.any()
-    for name, array in other.trainer.state().items():
-        assert np.array_equal(array, shim.trainer.state()[name]), name
-
-
-def test_collecting_starts_the_clock_anew():
-    shim = collected()
-    shim.learn(shim.trainer.rows(shim.encode(DOCS[0])), None)
-    shim.trainer.collect(iter(encoded(shim)), 1)
-    assert shim.trainer.clock == 0
+@pytest.mark.parametrize("min_count", [1, 2, 3])
+def test_collecting_other_documents_adds_to_the_first(min_count):
+    shim, other = collected(DOCS[:2], min_count=min_count), collected(min_count=min_count)
+    shim.trainer.collect(iter(encoded(shim, DOCS[2:])))
+    assert states(shim) == states(other)
 
 
 def test_distance_after_collecting_again():
     shim = collected([make_doc(["a", "a"])], nodes=["bias"], edges=["orth[0]"])
     gold, guess = np.array([0, 0], np.int32), np.array([1, 1], np.int32)
-    shim.trainer.distance(shim.trainer.rows(shim.encode(make_doc(["a", "a"]))), gold, guess)
+    assert shim.trainer.distance(rows_of(shim, make_doc(["a", "a"])), gold, guess) == 10
     doc = make_doc(["b", "c"])
-    shim.trainer.collect([shim.encode(doc)], 1)
-    assert shim.trainer.distance(shim.trainer.rows(shim.encode(doc)), gold, guess) == 10
+    # Edge features are new, node features are not.
+    shim.trainer.collect([shim.encode(doc)])
+    assert shim.trainer.distance(rows_of(shim, doc), gold, guess) == 10
 
 
 def test_nothing_to_collect():
     shim = collected([])
-    assert len(shim.trainer.node.table) == 0
-    assert shim.trainer.edge.table.keys().tolist() == [shim.extractor.bias_key]
+    assert len(shim.trainer.node.features) == 0
+    assert shim.trainer.edge.features.table.keys().tolist() == [shim.extractor.bias_key]
     lattice = trained_lattice(shim, DOCS[0])
     assert lattice.node[:, :3].tolist() == [[0, 0, 0]] * 5
 
@@ -157,9 +182,11 @@ def test_rows_are_kept_between_epochs(monkeypatch):
         again = [make_doc([t.text for t in doc], [t.tag_ for t in doc]) for doc in DOCS]
         for _ in range(2):
             for each in encoded(shim, again):
-                shim.trainer.rows(each)
-        with pytest.raises(AssertionError):
-            shim.trainer.rows(shim.encode(UNSEEN[0]))
+                shim.trainer.rows(each, learn=True)
+                shim.trainer.rows(each, learn=False)
+        for learn in (True, False):
+            with pytest.raises(AssertionError):
+                shim.trainer.rows(shim.encode(UNSEEN[0]), learn=learn)
 
 
 def test_rows_are_those_of_the_tags_at_hand():
@@ -170,9 +197,11 @@ def test_rows_are_those_of_the_tags_at_hand():
     for _ in range(2):
         for sequence in sequences:
             keys = extractor.keys(extractor.nodes, sequence)
-            rows = shim.trainer.rows(sequence).node
-            assert np.array_equal(rows, shim.trainer.node.table.find(keys))
-    first, second, new = (shim.trainer.rows(sequence).node for sequence in sequences)
+            rows = shim.trainer.rows(sequence, learn=False).node
+            assert np.array_equal(rows, shim.trainer.node.features.table.find(keys))
+    first, second, new = (
+        shim.trainer.rows(sequence, learn=False).node for sequence in sequences
+    )
     assert not np.array_equal(first, second)
     assert (new < 0).any()
 
@@ -180,12 +209,14 @@ def test_rows_are_those_of_the_tags_at_hand():
 def test_parts_of_a_document_are_kept_apart():
     shim = collected()
     sequence = shim.encode(DOCS[1])
-    for _ in range(2):
+    for learn in (False, True, True, False):
         for start, end in ((0, 2), (0, 3), (1, 3), (2, 7), (0, 0)):
             part = sequence.part(start, end)
+            rows = shim.trainer.rows(part, learn=learn)
             keys = shim.extractor.keys(shim.extractor.nodes, part)
-            want = shim.trainer.node.table.find(keys)
-            assert np.array_equal(shim.trainer.rows(part).node, want)
+            want = shim.trainer.node.features.table.find(keys)
+            assert np.array_equal(rows.node, want)
+            assert not learn or (want >= 0).all()
 
 
 @pytest.mark.parametrize("limit", [0, 1, 200, 400])
@@ -194,7 +225,7 @@ def test_few_or_no_rows_are_kept(monkeypatch, limit):
         rng = np.random.default_rng(0)
         for _ in range(3):
             for each in encoded(shim):
-                rows = shim.trainer.rows(each)
+                rows = shim.features_to_learn(each)
                 gold, guess = random_paths(rng, len(each), 3)
                 shim.learn(rows, Move(gold, guess, 0.3))
         return shim.to_bytes()
@@ -209,11 +240,22 @@ def test_few_or_no_rows_are_kept(monkeypatch, limit):
 def test_what_is_kept_is_counted(monkeypatch):
     one = collected(DOCS[:1]).trainer
     size = one._kept_bytes
-    assert size == one.rows(one.extractor.encode(DOCS[0])).nbytes > 0
+    assert size == one.rows(one.extractor.encode(DOCS[0]), learn=False).nbytes > 0
     # Room for one of each; the same document takes none twice.
     monkeypatch.setattr(trainer_module, "MAX_KEPT_BYTES", size)
     trainer = collected([DOCS[0], DOCS[0], DOCS[1]]).trainer
     assert trainer._kept_bytes == size
+
+
+def test_looking_keeps_nothing():
+    shim = collected([])
+    before = states(shim)
+    for doc in DOCS:
+        rows = rows_of(shim, doc)
+        assert (rows.node < 0).all()
+        assert (rows.edge < 0).all()
+    assert (shim.trainer._kept, shim.trainer._kept_bytes) == ({}, 0)
+    assert states(shim) == before
 
 
 # --- Scores ------------------------------------------------------------------------------------
@@ -235,7 +277,7 @@ def test_the_lattice_scores_what_the_weights_say(edges, labels):
     random_weights(shim)
     rng = np.random.default_rng(1)
     for doc in [*DOCS, UNSEEN[0]]:
-        rows = shim.trainer.rows(shim.encode(doc))
+        rows = rows_of(shim, doc)
         lattice = shim.trainer.lattice(rows)
         assert lattice.n_labels == labels
         assert (lattice.node[:, labels:] == -INF).all()
@@ -263,7 +305,7 @@ def test_a_move_is_step_times_the_difference(edges):
     shim = collected(edges=edges, averaged=False)
     trainer = shim.trainer
     for doc in DOCS:
-        rows = trainer.rows(shim.encode(doc))
+        rows = rows_of(shim, doc)
         gold, guess = random_paths(rng, len(doc), 3)
         difference = counts_of(trainer, rows, gold) - counts_of(trainer, rows, guess)
         before = weights_of(trainer)
@@ -278,7 +320,7 @@ def test_distance_is_exact(doc, edges, data):
     trainer = shim.trainer
     paths = st.lists(st.integers(0, 2), min_size=len(doc), max_size=len(doc))
     gold, guess = (np.array(data.draw(paths), dtype=np.int32) for _ in range(2))
-    rows = trainer.rows(shim.encode(doc))
+    rows = rows_of(shim, doc)
     difference = counts_of(trainer, rows, gold) - counts_of(trainer, rows, guess)
     # Twice: the scratch is clean again.
     for _ in range(2):
@@ -289,7 +331,7 @@ def test_distance_is_exact(doc, edges, data):
 def test_a_move_to_the_same_place_is_none():
     shim = collected()
     gold = np.zeros(5, dtype=np.int32)
-    shim.trainer.move(shim.trainer.rows(shim.encode(DOCS[0])), Move(gold, gold, 1.0))
+    shim.trainer.move(rows_of(shim, DOCS[0]), Move(gold, gold, 1.0))
     assert not weights_of(shim.trainer).any()
 
 
@@ -303,7 +345,7 @@ def test_the_mean_is_that_of_the_weights_after_each_example(examples):
     trainer, rng = shim.trainer, np.random.default_rng(3)
     total, n = np.zeros_like(weights_of(trainer)), 0
     for which, moves, quarters in examples:
-        rows = trainer.rows(shim.encode(DOCS[which]))
+        rows = to_learn(shim, DOCS[which])
         gold, guess = random_paths(rng, len(DOCS[which]), 3)
         # An example that moves nothing counts as well.
         shim.learn(rows, Move(gold, guess, quarters / 4) if moves else None)
@@ -322,7 +364,7 @@ def test_a_mean_of_weights_that_did_not_begin_at_zero():
     start = trainer.node.w.copy()
     assert np.array_equal(trainer.node.mean(0), start)
     for _ in range(3):
-        shim.learn(trainer.rows(shim.encode(DOCS[0])), None)
+        shim.learn(to_learn(shim, DOCS[0]), None)
     assert np.array_equal(trainer.node.mean(trainer.clock), start)
 
 
@@ -330,7 +372,7 @@ def test_without_averaging_the_mean_is_the_weights():
     shim = collected(averaged=False)
     gold, guess = random_paths(np.random.default_rng(4), 5, 3)
     for _ in range(3):
-        shim.learn(shim.trainer.rows(shim.encode(DOCS[0])), Move(gold, guess, 1.0))
+        shim.learn(to_learn(shim, DOCS[0]), Move(gold, guess, 1.0))
     assert np.array_equal(shim.trainer.node.mean(shim.trainer.clock), shim.trainer.node.w)
     assert shim.trainer.node.u.size == 0
 
@@ -342,9 +384,9 @@ def test_the_mean_of_a_few_weights_is_that_of_all(edges, averaged, examples):
     shim, rng = collected(edges=edges, averaged=averaged, min_count=2), np.random.default_rng(7)
     for doc in DOCS[:examples]:
         gold, guess = random_paths(rng, len(doc), 3)
-        shim.learn(shim.trainer.rows(shim.encode(doc)), Move(gold, guess, 1 / 3))
+        shim.learn(to_learn(shim, doc), Move(gold, guess, 1 / 3))
     for doc in [*DOCS, *UNSEEN[:2]]:
-        mean = shim.trainer.mean_lattice(shim.trainer.rows(shim.encode(doc)))
+        mean = shim.trainer.mean_lattice(rows_of(shim, doc))
         assert same_bits(mean, predicted_lattice(shim, doc))
 
 
@@ -359,11 +401,11 @@ def test_the_mean_is_a_copy():
 def test_reset():
     shim = collected()
     gold, guess = random_paths(np.random.default_rng(5), 5, 3)
-    keys = shim.trainer.node.table.keys().tolist()
-    shim.learn(shim.trainer.rows(shim.encode(DOCS[0])), Move(gold, guess, 1.0))
+    keys = shim.trainer.node.features.table.keys().tolist()
+    shim.learn(to_learn(shim, DOCS[0]), Move(gold, guess, 1.0))
     shim.trainer.reset()
     assert shim.trainer.clock == 0
-    assert shim.trainer.node.table.keys().tolist() == keys
+    assert shim.trainer.node.features.table.keys().tolist() == keys
     assert not any(a.any() for p in (shim.trainer.node, shim.trainer.edge) for a in (p.w, p.u))
     fresh = collected()
     assert same_bits(trained_lattice(shim, DOCS[0]), trained_lattice(fresh, DOCS[0]))
@@ -378,8 +420,8 @@ def test_state_round_trip(averaged):
     rng = np.random.default_rng(6)
     for doc in DOCS:
         gold, guess = random_paths(rng, len(doc), 3)
-        shim.learn(shim.trainer.rows(shim.encode(doc)), Move(gold, guess, 1 / 3))
-    other = Trainer(shim.extractor, shim.transitions, averaged)
+        shim.learn(to_learn(shim, doc), Move(gold, guess, 1 / 3))
+    other = Trainer(shim.extractor, shim._transitions, averaged, 1)
     other.set_state(shim.trainer.state(), "here")
     assert other.clock == 4
     for part, copy in ((shim.trainer.node, other.node), (shim.trainer.edge, other.edge)):
@@ -387,7 +429,7 @@ def test_state_round_trip(averaged):
             a, b = getattr(part, name), getattr(copy, name)
             assert (a.dtype, a.shape) == (b.dtype, b.shape)
             assert np.array_equal(a, b)
-        assert np.array_equal(part.table.keys(), copy.table.keys())
+        assert np.array_equal(part.features.table.keys(), copy.features.table.keys())
 
 
 @pytest.mark.parametrize("name", ["node.w", "edge.w", "node.u", "edge.u"])
@@ -395,6 +437,6 @@ def test_state_that_is_not_finite(name):
     shim = collected()
     part, _, array = name.partition(".")
     getattr(getattr(shim.trainer, part), array)[0, 0] = np.nan
-    other = Trainer(shim.extractor, shim.transitions, True)
+    other = Trainer(shim.extractor, shim._transitions, True, 1)
     with pytest.raises(ValueError, match="NL205.*here"):
         other.set_state(shim.trainer.state(), "here")

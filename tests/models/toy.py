@@ -65,23 +65,34 @@ def begin(
     """Collect features; each document is one sequence."""
     if transitions is None:
         transitions = np.ones((labels, labels), dtype=bool)
-    shim.begin(lambda: iter(docs), lambda doc, encoded: [encoded], transitions, averaged)
+    names = label_names(len(transitions))
+    shim.begin(lambda: iter(docs), lambda doc, encoded: [encoded], names, transitions, averaged)
     return shim
+
+
+def label_names(n: int) -> tuple[str, ...]:
+    return tuple(f"L{i}" for i in range(n))
 
 
 def random_weights(shim: LinearChainShim, seed: int = 0) -> None:
     """Give every weight (and none of the padding) a value that rounds in every sum."""
     rng, trainer, L = np.random.default_rng(seed), shim.trainer, shim.trainer.n_labels
-    trainer.node.w[:, :L] = rng.normal(size=(len(trainer.node.w), L))
-    edges = trainer.edge.w.reshape(-1, L, trainer.width)
+    n_nodes, n_edges = len(trainer.node.features), len(trainer.edge.features)
+    trainer.node.w[:n_nodes, :L] = rng.normal(size=(n_nodes, L))
+    edges = trainer.edge.w[:n_edges].reshape(-1, L, trainer.width)
     edges[:, :, :L] = rng.normal(size=(len(edges), L, L))
     if not trainer.extractor.edge_bias:
         trainer.edge.w[0] = 0
     shim._predictor = None
 
 
+def rows_of(shim: LinearChainShim, doc: Doc) -> Rows:
+    """The rows of a document's features, without learning any."""
+    return shim.trainer.rows(shim.encode(doc), learn=False)
+
+
 def trained_lattice(shim: LinearChainShim, doc: Doc) -> Any:
-    return shim.trainer.lattice(shim.trainer.rows(shim.encode(doc)))
+    return shim.trainer.lattice(rows_of(shim, doc))
 
 
 def predicted_lattice(shim: LinearChainShim, doc: Doc) -> Any:
@@ -111,4 +122,5 @@ def counts_of(trainer: Trainer, rows: Rows, path: np.ndarray) -> np.ndarray:
 
 
 def weights_of(trainer: Trainer) -> np.ndarray:
+    """All weights, with those that wait for a feature, in the order of `counts_of`."""
     return np.concatenate([trainer.node.w.ravel(), trainer.edge.w.ravel()]).astype(np.float64)

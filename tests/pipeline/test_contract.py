@@ -207,12 +207,12 @@ def test_copies_of_the_model_go_their_own_ways(duplicate):
     nlp = trained(passes=3)
     tagger = nlp.get_pipe(NAME)
     twin = duplicate(tagger.model)
-    before = twin.shims[0].model_bytes()
-    assert before == tagger.model.shims[0].model_bytes()
+    before = twin.shims[0].model_bytes(NAME)
+    assert before == tagger.model.shims[0].model_bytes(NAME)
     update(nlp, make_examples(nlp, ENTS[:1]), passes=1)
     nlp.update(make_examples(nlp, (("Anna Rome", "O O"),)))
-    assert tagger.model.shims[0].model_bytes() != before
-    assert twin.shims[0].model_bytes() == before
+    assert tagger.model.shims[0].model_bytes(NAME) != before
+    assert twin.shims[0].model_bytes(NAME) == before
 
 
 def test_copies_keep_their_gazetteers(tmp_path):
@@ -237,7 +237,7 @@ def test_model_in_bytes():
     tagger = trained().get_pipe(NAME)
     other = make_nlp().get_pipe(NAME)
     other.model.from_bytes(tagger.model.to_bytes())
-    assert other.model.shims[0].model_bytes() == tagger.model.shims[0].model_bytes()
+    assert other.model.shims[0].model_bytes(NAME) == tagger.model.shims[0].model_bytes(NAME)
 
 
 # --- other components ----------------------------------------------------------------------------
