@@ -1,16 +1,12 @@
 """A reader of column files (CoNLL and its kin) that keeps documents whole."""
 
-import codecs
-import gzip
-import lzma
 import re
 import warnings
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +18,7 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.types import Ints2d
 
+from .columns import ColumnDocument, ColumnFile
 from .errors import Errors, Warnings
 from .schemes import MISSING, LabelReader, iob_to_spans
 
@@ -32,10 +29,6 @@ _NAMES = ("orth", "lemma", "tag", "pos", "morph", "head", "dep", "ents", "spans:
 _COLUMN = re.compile(r"orth|lemma|tag|pos|morph|head|dep|ents|spans:.+|_\.[^\W\d]\w*|_")
 # Lines that never are tokens, also where each sentence is a document of its own.
 _BOUNDARIES = ("-DOCSTART-", "###MEDLINE:")
-_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
-_CONLLU = (".conllu", ".conll-u", ".conllup")
-# In CoNLL-U `1-2` is a surface token whose words follow, `1.1` a word that was not written.
-_NOT_A_WORD = re.compile(r"\d+[-.]\d+")
 
 
 class ColumnCorpus:
@@ -101,10 +94,10 @@ class ColumnCorpus:
             raise ValueError(Errors.NL303.format(path=self.path, skip=self.skip))
         self._report_schemes({name: labels.scheme for name, labels in builder.labels.items()})
 
-    def _read_documents(self) -> Iterator["_Document"]:
+    def _read_documents(self) -> Iterator[ColumnDocument]:
         opens = _BOUNDARIES if self.document is None else (self.document,)
         for path in _find_files(self.path):
-            reader = _FileReader(path, self.columns, self.document, self.encoding)
+            reader = ColumnFile(path, self.columns, self.document, self.encoding)
             empty = True
             for document in reader.documents(opens, whole=self._has_documents(reader)):
                 empty = False
@@ -112,7 +105,7 @@ class ColumnCorpus:
             if empty:
                 raise ValueError(Errors.NL304.format(path=path))
 
-    def _has_documents(self, reader: "_FileReader") -> bool:
+    def _has_documents(self, reader: ColumnFile) -> bool:
         # Looked up before reading: a file that names no documents must not become one of 200,000
         # tokens. Usually the first line answers.
         if self.document is None:
@@ -131,113 +124,6 @@ class ColumnCorpus:
             if self.schemes.get(name) != scheme:
                 logger.info("%s: labels in column '%s' are %s", self.path, name, scheme)
         self.schemes = schemes
-
-
-@dataclass
-class _Document:
-    """The lines of one document, split into fields."""
-
-    path: Path
-    conllu: bool
-    rows: list[list[str]] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)  # line number of each row
-    starts: list[int] = field(default_factory=list)  # rows that start a sentence
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def where(self, row: int) -> str:
-        return f"{self.path}:{self.lines[row]}"
-
-    def column(self, index: int) -> list[str]:
-        return [row[index] for row in self.rows]
-
-    def values(self, index: int) -> list[str]:
-        """Like `column`, with "" for no value."""
-        if not self.conllu:
-            return self.column(index)
-        return ["" if row[index] == "_" else row[index] for row in self.rows]
-
-
-class _FileReader:
-    """Cut one file into documents."""
-
-    def __init__(self, path: Path, columns: list[str], document: str | None, encoding: str) -> None:
-        self.path = path
-        self.encoding = encoding
-        self.conllu = _is_conllu(path, document)
-        self.orth = columns.index("orth")
-        self.width = max(i for i, name in enumerate(columns) if name != "_") + 1
-        # CoNLL-U has an ID in front, so nothing that starts with # can be a token there. Without
-        # the ID it can ("#\tO"), and a comment needs the space after it.
-        self.has_ids = self.conllu and columns[0] != "orth"
-        self.comment = "#" if self.has_ids else "# "
-
-    def documents(self, opens: tuple[str, ...], *, whole: bool) -> Iterator[_Document]:
-        """Yield the documents that have tokens.
-
-        opens (Tuple[str, ...]): What lines between documents start with.
-        whole (bool): Whether a document goes on after a blank line.
-        YIELDS (_Document): The documents.
-        """
-        document = _Document(self.path, self.conllu)
-        fresh = True  # whether the next token starts a sentence
-        for number, line in self.lines():
-            boundary = line.startswith(opens)
-            if boundary or not line.strip(" \t"):
-                if document.rows and (boundary or not whole):
-                    yield document
-                    document = _Document(self.path, self.conllu)
-                fresh = True
-                continue
-            fields = self._split(number, line)
-            if fields is None:
-                continue
-            if fresh:
-                document.starts.append(len(document))
-                fresh = False
-            document.rows.append(fields)
-            document.lines.append(number)
-        if document.rows:
-            yield document
-
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the lines, decoded one by one so that a bad one can be named.
-
-        YIELDS (Tuple[int, str]): Line number, counted from 1, and text without the line end.
-        """
-        opener = _OPENERS.get(self.path.suffix.lower(), open)
-        try:
-            with opener(self.path, "rb") as file_:
-                for number, line in enumerate(file_, 1):
-                    if number == 1:
-                        line = line.removeprefix(codecs.BOM_UTF8)
-                    yield number, self._decode(number, line).rstrip("\r\n")
-        except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-            raise ValueError(Errors.NL305.format(path=self.path, error=error)) from None
-
-    def _decode(self, number: int, line: bytes) -> str:
-        try:
-            return line.decode(self.encoding)
-        except UnicodeDecodeError as error:
-            where = f"{self.path}:{number}"
-            text = Errors.NL306.format(where=where, encoding=self.encoding, error=error.reason)
-            raise ValueError(text) from None
-
-    def _split(self, number: int, line: str) -> list[str] | None:
-        if self.conllu and (line.startswith(self.comment) or line == "#"):
-            return None
-        # Not `split()`: a no-break space is part of a token.
-        fields = line.split("\t") if "\t" in line else [f for f in line.split(" ") if f]
-        if self.has_ids and not fields[0].isdigit() and _NOT_A_WORD.fullmatch(fields[0]):
-            return None
-        if len(fields) < self.width:
-            where = f"{self.path}:{number}"
-            text = Errors.NL307.format(where=where, line=line, n=len(fields), needed=self.width)
-            raise ValueError(text)
-        if not fields[self.orth]:
-            raise ValueError(Errors.NL308.format(where=f"{self.path}:{number}", line=line))
-        return fields
 
 
 class _Keys(dict[str, int]):
@@ -279,17 +165,17 @@ class _ExampleBuilder:
             "morph": _Keys(vocab.morphology.add),
         }
 
-    def build(self, document: _Document) -> Example:
+    def build(self, document: ColumnDocument) -> Example:
         """Make an example: all columns go to the reference, the inputs to both docs.
 
-        document (_Document): The document.
+        document (ColumnDocument): The document.
         RETURNS (Example): The example.
         """
         columns = {name: self._read(document, name, i) for name, i in self.columns.items()}
         predicted = self._make_doc(document, [columns[name] for name in self.inputs])
         return Example(predicted, self._make_doc(document, columns.values()))
 
-    def _make_doc(self, document: _Document, annotations: Iterable[_Annotation]) -> Doc:
+    def _make_doc(self, document: ColumnDocument, annotations: Iterable[_Annotation]) -> Doc:
         source = f"{document.path.name}:{document.lines[0]}"
         # No spaces given: the Doc says that it does not know them.
         doc = Doc(self.vocab, words=document.column(self.orth), user_data={SOURCE: source})
@@ -306,7 +192,7 @@ class _ExampleBuilder:
         _set_attrs(doc, {"SENT_START": _sentence_starts(document)})
         return doc
 
-    def _read(self, document: _Document, name: str, index: int) -> _Annotation:
+    def _read(self, document: ColumnDocument, name: str, index: int) -> _Annotation:
         if name in self.labels:
             return self._read_labels(document, name, index)
         values = document.values(index)
@@ -324,7 +210,9 @@ class _ExampleBuilder:
             values = ["ROOT" if value == "root" else value for value in values]
         return _Annotation({name.upper(): self._to_keys(document, name, values)})
 
-    def _to_keys(self, document: _Document, name: str, values: list[str]) -> NDArray[np.uint64]:
+    def _to_keys(
+        self, document: ColumnDocument, name: str, values: list[str]
+    ) -> NDArray[np.uint64]:
         keys = self.keys.get(name, self.keys["strings"])
         try:
             return np.fromiter(map(keys.__getitem__, values), np.uint64, len(values))
@@ -333,7 +221,7 @@ class _ExampleBuilder:
             text = Errors.NL309.format(where=document.where(bad), name=name, value=values[bad])
             raise ValueError(text) from None
 
-    def _read_labels(self, document: _Document, name: str, index: int) -> _Annotation:
+    def _read_labels(self, document: ColumnDocument, name: str, index: int) -> _Annotation:
         labels = document.column(index)
         if document.conllu:
             labels = ["O" if label == "_" else label for label in labels]
@@ -349,7 +237,7 @@ class _ExampleBuilder:
         return self._read_spans(document, name, iobs, classes)
 
     def _read_spans(
-        self, document: _Document, name: str, iobs: list[int], classes: list[str]
+        self, document: ColumnDocument, name: str, iobs: list[int], classes: list[str]
     ) -> _Annotation:
         missing = iobs.count(MISSING)
         if missing == len(iobs):
@@ -361,7 +249,7 @@ class _ExampleBuilder:
         return _Annotation(spans={name.partition(":")[2]: list(iob_to_spans(iobs, classes))})
 
 
-def _read_heads(document: _Document, values: list[str]) -> NDArray[np.uint64]:
+def _read_heads(document: ColumnDocument, values: list[str]) -> NDArray[np.uint64]:
     """Turn head numbers, counted from 1 in each sentence, into distances from the token."""
     distances = np.zeros(len(values), np.int64)
     for start, end in pairwise([*document.starts, len(values)]):
@@ -373,7 +261,7 @@ def _read_heads(document: _Document, values: list[str]) -> NDArray[np.uint64]:
     return distances.astype(np.uint64)
 
 
-def _read_head(document: _Document, row: int, values: list[str], length: int) -> int:
+def _read_head(document: ColumnDocument, row: int, values: list[str], length: int) -> int:
     value = values[row] or "0"
     head = int(value) if value.isdecimal() else -1
     if not 0 <= head <= length:
@@ -402,7 +290,7 @@ def _set_attrs(doc: Doc, attrs: dict[str, NDArray[np.uint64]]) -> None:
     doc.from_array(list(attrs), cast(Ints2d, np.stack(list(attrs.values())).T))
 
 
-def _sentence_starts(document: _Document) -> NDArray[np.uint64]:
+def _sentence_starts(document: ColumnDocument) -> NDArray[np.uint64]:
     starts = np.full(len(document), -1, np.int64)
     starts[document.starts] = 1
     return starts.astype(np.uint64)
@@ -438,11 +326,6 @@ def _find_files(path: Path) -> list[Path]:
     if not files:
         raise ValueError(Errors.NL315.format(path=path))
     return files
-
-
-def _is_conllu(path: Path, document: str | None) -> bool:
-    name = path.with_suffix("") if path.suffix.lower() in _OPENERS else path
-    return name.suffix.lower() in _CONLLU or (document or "").startswith("# ")
 
 
 def _check_columns(columns: Sequence[str], inputs: Sequence[str]) -> None:

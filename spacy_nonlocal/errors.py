@@ -58,13 +58,13 @@ class Errors(metaclass=_Catalogue):
         '@misc = "spacy-nonlocal.Gazetteer.v1" and a path.'
     )
 
-    # --- 12x: gazetteers, clusters, CRF++ templates ---------------------------------------------
+    # --- 12x: text files, gazetteers, clusters, CRF++ templates ---------------------------------------------
     NL121 = "{path}: the file cannot be opened ({error}). Correct the path."
-    NL122 = "{path}:{line}: the line is not UTF-8 ({error}). Convert the file to UTF-8."
-    NL123 = (
-        "{path}:{line}: the compressed data are damaged or cut off here ({error}). Get the file "
-        "again."
+    NL122 = (
+        "{path}:{line}: the line is not {encoding} ({error}). Convert the file to UTF-8, or, for a corpus, set "
+        "`encoding` (CoNLL-2002 needs 'latin-1')."
     )
+    NL123 = "{path}:{line}: the file cannot be read from here on, or is damaged ({error}). Get the file again."
     NL124 = "{path}: the file has no {what}."
     NL125 = (
         "{owner} is used before its contents are there. They are read from the file when "
@@ -158,11 +158,6 @@ class Errors(metaclass=_Catalogue):
     )
     NL303 = "{path}: no documents are left after the first {skip}. Lower skip."
     NL304 = "{path}: the file has no tokens. Give a file with one token per line."
-    NL305 = "{path}: cannot be read, or is damaged ({error}). Get the file again."
-    NL306 = (
-        "{where}: the line is not {encoding} ({error}). Convert the file, or set encoding "
-        "(CoNLL-2002 needs 'latin-1')."
-    )
     NL307 = (
         "{where}: {line!r} has {n} columns, but the names in columns ask for {needed}. Correct the "
         "line, columns or document."

@@ -477,7 +477,7 @@ def test_compressed_files(nlp, write, suffix, compress):
     assert len(read(nlp, path, COLUMNS)) == 2
     for damaged in (data[:-12], b"no archive", data[:20] + bytes(8) + data[28:]):
         path = write(damaged, f"bad.txt{suffix}")
-        with pytest.raises(ValueError, match=rf"\[NL305\] .*bad.txt{suffix}"):
+        with pytest.raises(ValueError, match=rf"\[NL123\] .*bad.txt{suffix}"):
             read(nlp, path, COLUMNS)
 
 
@@ -527,7 +527,7 @@ def test_no_newline_at_the_end(nlp, write):
 
 def test_bad_utf8(nlp, write):
     path = write(b"a O\n" + "né O\n".encode("latin-1"))
-    with pytest.raises(ValueError, match=r"\[NL306\] .*train.txt:2: .*utf8"):
+    with pytest.raises(ValueError, match=r"\[NL122\] .*train.txt:2: .*utf8"):
         read(nlp, path, ["orth", "ents"], document=None)
     examples = read(nlp, path, ["orth", "ents"], document=None, encoding="latin-1")
     assert words(examples) == [["a", "né"]]

@@ -10,7 +10,8 @@ from spacy.strings import hash_string  # type: ignore[attr-defined]
 
 from ..errors import Errors
 from ..kernels.table import KeyTable
-from .files import read_lines, restore_table
+from ..text_files import read_lines
+from .stored import restore_table
 
 # A path is kept as a number, with a 1 in front of it that shows where it begins ("01" is 0b101), so
 # that paths and prefixes of different lengths never are the same number.

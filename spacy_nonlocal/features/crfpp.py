@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from ..errors import Errors
-from .files import read_lines
+from ..text_files import read_lines
 
 # What a template that looks at no text is called here.
 BIAS = "bias"

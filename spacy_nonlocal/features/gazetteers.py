@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from ..errors import Errors
 from ..kernels.gazetteer import build_table, longest_matches, word_values
 from ..kernels.table import KeyTable
-from .files import read_lines, restore_array, restore_table
+from ..text_files import read_lines
+from .stored import restore_array, restore_table
 
 __all__ = ["Gazetteer", "word_values"]
 

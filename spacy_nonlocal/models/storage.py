@@ -119,7 +119,7 @@ def write_files(directory: Path, files: Mapping[str, bytes], remove: tuple[str, 
     remove (Tuple[str, ...]): Files of an earlier save that the new one does not have.
     """
     new = {name: directory / f".{name}.{os.getpid()}.new" for name in files}
-    old = {name: directory / f".{name}.{os.getpid()}.old" for name in files}
+    old = {name: directory / f".{name}.{os.getpid()}.old" for name in (*files, *remove)}
     moved: list[str] = []
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -128,14 +128,16 @@ def write_files(directory: Path, files: Mapping[str, bytes], remove: tuple[str, 
                 file_.write(data)
                 file_.flush()
                 os.fsync(file_.fileno())
-            # A second name for what was there before, so that it can come back if a move fails half-way.
+        # A second name for what was there before, so that it can come back if a move fails half-way.
+        for name, aside in old.items():
             if (directory / name).is_file():
-                _link(directory / name, old[name])
+                _link(directory / name, aside)
         for name, path in new.items():
             os.replace(path, directory / name)
             moved.append(name)
         for name in remove:
             (directory / name).unlink(missing_ok=True)
+            moved.append(name)
     except BaseException as error:
         for name in moved:
             with suppress(OSError):

@@ -240,7 +240,8 @@ class Trainer:
 
     def distance(self, rows: Rows, gold: NDArray[np.int32], guess: NDArray[np.int32]) -> float:
         """RETURNS (float): ‖Φ(gold) - Φ(guess)‖²."""
-        if self._scratch is None or self._scratch[0].shape != self.node.w.shape:
+        shapes = self.node.w.shape, self.edge.w.shape
+        if self._scratch is None or tuple(each.shape for each in self._scratch) != shapes:
             self._scratch = np.zeros_like(self.node.w), np.zeros_like(self.edge.w)
         nodes, edges = self._scratch
         total = squared_distance(rows.node, gold, guess, nodes, self.n_labels, 0)

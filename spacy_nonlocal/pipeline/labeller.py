@@ -6,17 +6,14 @@ No postponed annotations here: spaCy hands the signature of `initialize` to pyda
 import random
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import srsly
 from numpy.typing import NDArray
-from spacy import util
 from spacy.attrs import SENT_START
 from spacy.language import Language
-from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
@@ -29,15 +26,14 @@ from ..features.attributes import Encoded
 from ..kernels.viterbi import viterbi
 from ..learners.learner import Learner
 from ..models.lattice import Lattice
-from ..models.linear_chain import LinearChainShim
-from ..models.storage import write_files
 from ..targets import describe, make_target
+from .saving import SavedPipe
 from .scoring import labeller_score
 
 Labels = NDArray[np.int32]
 
 
-class SequenceLabeller(TrainablePipe):
+class SequenceLabeller(SavedPipe):
     """The base of components that label sequences.
 
     vocab (Vocab): The shared vocabulary.
@@ -66,9 +62,7 @@ class SequenceLabeller(TrainablePipe):
     ) -> None:
         if unit not in ("doc", "sent"):
             raise ValueError(Errors.NL405.format(name=name, unit=unit))
-        self.vocab = vocab
-        self.model = model
-        self.name = name
+        super().__init__(vocab, model, name)
         self.learner = learner
         self.resumable = resumable
         self.scorer = scorer
@@ -81,11 +75,6 @@ class SequenceLabeller(TrainablePipe):
         self._learning = False  # whether `update` was called since the component was made
 
     # --- labels ----------------------------------------------------------------------------------
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """RETURNS (Tuple[str, ...]): The classes that the component tells apart."""
-        return tuple(self.cfg["labels"])
 
     @property
     def label_data(self) -> tuple[str, ...]:
@@ -106,18 +95,6 @@ class SequenceLabeller(TrainablePipe):
             raise ValueError(Errors.NL409.format(name=self.name, label=label))
         self._set_labels([*self.labels, label])
         return 1
-
-    def _set_labels(self, labels: Iterable[str]) -> None:
-        """Derive what follows from the labels; the one place, for new and for loaded components."""
-        labels = sorted(labels)
-        self._codec = self._target.codec(labels)
-        self.cfg["labels"] = labels
-        for label in self.labels:
-            self.vocab.strings.add(label)
-
-    @property
-    def _shim(self) -> LinearChainShim:
-        return cast(LinearChainShim, self.model.shims[0])
 
     # --- prediction ------------------------------------------------------------------------------
 
@@ -326,6 +303,10 @@ class SequenceLabeller(TrainablePipe):
         """BPM initialization: learn from zero in several orders; the mean of the outcomes is where training starts."""
         trainer = self._shim.trainer
         examples = list(get_examples())
+        # Examples may differ each time they are asked for: with these, the features do not change any more.
+        for eg in examples:
+            for sequence, _ in self._sequences(eg):
+                self._shim.features_to_learn(sequence)
         parts = (trainer.node, trainer.edge)
         sums = [np.zeros_like(part.w, dtype=np.float64) for part in parts]
         for _ in tqdm(range(runs), desc=f"{self.name}: BPM runs", disable=None):
@@ -349,107 +330,3 @@ class SequenceLabeller(TrainablePipe):
         except (ValueError, OSError) as error:
             raise ValueError(Errors.NL414.format(name=self.name, path=path, error=error)) from None
         self._skip, self._seen = self._seen, 0
-
-    # --- saving ----------------------------------------------------------------------------------
-
-    def _files(self, exclude: Iterable[str]) -> dict[str, bytes]:
-        """The contents of the component's files."""
-        cfg = {**self.cfg, "trained": self._shim.is_ready}
-        files = {"cfg": srsly.json_dumps(cfg).encode("utf8")}
-        if self._shim.is_ready:
-            files["model"] = self._shim.model_bytes(self.name)
-        if self._shim.is_trainable and self.resumable:
-            seen = max(self._seen, self._skip)
-            state = {**self.learner.state(), "seen": seen, "scores": self._scores}
-            files["training"] = self._shim.training_bytes(state, files["model"])
-        return {name: data for name, data in files.items() if name not in set(exclude)}
-
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Write the component into bytes.
-
-        exclude (Iterable[str]): What to leave out: "training", "vocab".
-        RETURNS (bytes): The component.
-        """
-        files = self._files(exclude)
-        serialize: dict[str, Callable[[], Any]] = {name: partial(files.get, name) for name in files}
-        serialize["vocab"] = lambda: self.vocab.to_bytes(exclude=exclude)
-        return util.to_bytes(serialize, exclude)
-
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "SequenceLabeller":
-        """Load the component from bytes.
-
-        bytes_data (bytes): What `to_bytes` has written.
-        exclude (Iterable[str]): What to leave out: "training", "vocab".
-        RETURNS (SequenceLabeller): The component.
-        """
-        files: dict[str, bytes] = {}
-        deserialize: dict[str, Callable[[Any], Any]] = {
-            name: partial(files.__setitem__, name) for name in ("cfg", "model", "training")
-        }
-        deserialize["vocab"] = lambda data: self.vocab.from_bytes(data, exclude=exclude)
-        util.from_bytes(bytes_data, deserialize, exclude)
-        self._load(files, f"component '{self.name}'")
-        return self
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save the component: all of it, or, if anything fails, nothing.
-
-        path (Union[str, Path]): A directory.
-        exclude (Iterable[str]): What to leave out: "training", "vocab".
-        """
-        directory = util.ensure_path(path)
-        files = self._files(exclude)
-        stale = tuple(name for name in ("model", "training") if name not in files)
-        write_files(directory, files, remove=stale)
-        if "vocab" not in exclude:
-            self.vocab.to_disk(directory / "vocab", exclude=exclude)
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "SequenceLabeller":
-        """Load the component from a directory.
-
-        path (Union[str, Path]): The directory.
-        exclude (Iterable[str]): What to leave out: "training", "vocab".
-        RETURNS (SequenceLabeller): The component.
-        """
-        directory = util.ensure_path(path)
-        if not (directory / "cfg").is_file():
-            raise ValueError(Errors.NL412.format(source=directory / "cfg"))
-        names = [n for n in ("cfg", "model", "training") if n not in set(exclude)]
-        files = {n: (directory / n).read_bytes() for n in names if (directory / n).is_file()}
-        if "vocab" not in exclude and (directory / "vocab").is_dir():
-            self.vocab.from_disk(directory / "vocab", exclude=exclude)
-        self._load(files, str(directory))
-        return self
-
-    def _load(self, files: dict[str, bytes], source: str) -> None:
-        """Check everything, then take it over."""
-        labels, trained = self._read_cfg(files.get("cfg"), source)
-        if trained and "model" not in files:
-            raise ValueError(Errors.NL412.format(source=f"{source}/model"))
-        if "model" in files:
-            training = files.get("training")
-            state = self._shim.load(
-                (files["model"], f"{source}/model"),
-                None if training is None else (training, f"{source}/training"),
-                labels=self._target.codec(labels).labels,
-                averaged=self.learner.averaged,
-            )
-            self._seen = state.get("seen", 0)
-            self._scores = state.get("scores", {})
-            self.learner.set_state(state)
-        else:
-            self._shim.clear()
-        self._set_labels(labels)
-
-    def _read_cfg(self, data: bytes | None, source: str) -> tuple[list[str], bool]:
-        """RETURNS (Tuple[List[str], bool]): The labels, and whether there has to be a model."""
-        if data is None:
-            return list(self.labels), False
-        try:
-            cfg = srsly.json_loads(data)
-            labels = sorted(cfg["labels"])
-            if not all(isinstance(label, str) for label in labels):
-                raise TypeError
-            return labels, bool(cfg.get("trained", False))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise ValueError(Errors.NL203.format(source=f"{source}/cfg")) from None

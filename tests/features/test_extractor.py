@@ -295,6 +295,41 @@ def test_few_templates(nodes, edges, text):
     assert extractor.edge_bias == ("bias" in edges)
 
 
+@pytest.mark.usefixtures("chunk")
+def test_which_templates_look_at_words_only(files):
+    extractor = make_extractor(TEMPLATES, [*TEMPLATES, "bias"], **files)
+    for templates, flags in (
+        (extractor.node_templates, extractor.node_of_words),
+        (extractor.edge_templates, extractor.edge_of_words),
+    ):
+        assert flags.dtype == bool
+        assert flags.shape == (len(templates),)
+        annotated = ("tag", "_.chunk", "gazetteer")
+        want = [not any(name in str(template) for name in annotated) for template in templates]
+        assert flags.tolist() == want
+        assert {*want} == {True, False}
+
+
+@pytest.mark.usefixtures("chunk")
+def test_annotations_change_only_what_does_not_look_at_words_only(files):
+    extractor = make_extractor(TEMPLATES, [*TEMPLATES, "bias"], **files)
+    words = TEXTS[0].split()
+    a, b = (extractor.encode(doc) for doc in (make_doc(words), Doc(nlp.vocab, words=words)))
+    for compiled, flags in (
+        (extractor.nodes, extractor.node_of_words),
+        (extractor.edges, extractor.edge_of_words),
+    ):
+        one, other = extractor.keys(compiled, a), extractor.keys(compiled, b)
+        assert np.array_equal(one[:, flags], other[:, flags])
+        assert not np.array_equal(one[:, ~flags], other[:, ~flags])
+
+
+def test_no_edge_templates_look_at_words():
+    extractor = make_extractor(["orth[0]"], ["bias"])
+    assert extractor.edge_of_words.shape == (0,)
+    assert extractor.edge_of_words.dtype == bool
+
+
 def test_repeated_templates_are_one():
     extractor = make_extractor(["orth[-1..1]", "orth[0]", "ORTH[1]"], ["tag[0]", "tag[0]", "bias"])
     assert len(extractor.nodes) == 3

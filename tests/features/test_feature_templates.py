@@ -4,6 +4,7 @@ from spacy_nonlocal.features.clusters import Clusters
 from spacy_nonlocal.features.feature_templates import FeatureTemplates
 from spacy_nonlocal.features.gazetteers import Gazetteer
 from spacy_nonlocal.features.presets import PRESETS
+from spacy_nonlocal.features.templates import parse_templates
 
 CRFPP = "U00:%x[-1,0]/%x[0,1]\nU01:%x[0,0]\nB00:%x[0,1]\nB\n"
 
@@ -117,3 +118,33 @@ def test_no_features_at_all(nodes):
 def test_a_gazetteer_that_is_none():
     with pytest.raises(ValueError, match="NL111.*'places'"):
         FeatureTemplates("ner", gazetteers={"places": "places.txt"})
+
+
+@pytest.mark.parametrize(
+    "name", ["", "*", "a b", "a:b", "a[0]", "a|b", "a=b", "a/b", " a", "a\n", "a*", "a,b", "«a»"]
+)
+def test_a_gazetteer_whose_name_no_template_can_have(name):
+    with pytest.raises(ValueError, match="NL112") as error:
+        FeatureTemplates("ner", gazetteers={name: Gazetteer("nowhere")})
+    assert repr(name) in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["places", "A", "2", "größe", "big-list.2", "a_b", "-", ".", "名"])
+def test_a_gazetteer_whose_name_a_template_can_have(name):
+    features = FeatureTemplates(
+        nodes=["gazetteer:*[-1..1]"], gazetteers={name: Gazetteer("nowhere")}
+    )
+    nodes, _ = features.templates()
+    references = [reference for t in parse_templates(nodes) for reference in t.references]
+    assert references == [(f"gazetteer:{name}", offset) for offset in (-1, 0, 1)]
+
+
+def test_a_copy_has_lists_of_its_own(tmp_path):
+    path = write(tmp_path / "list", "a\n")
+    features = FeatureTemplates("ner", min_count=3, gazetteers={"a": Gazetteer(path)})
+    copy = features.copy()
+    assert copy.templates() == features.templates()
+    assert copy.min_count == 3
+    assert copy.gazetteers["a"] is not features.gazetteers["a"]
+    copy.gazetteers["b"] = Gazetteer(path)
+    assert list(features.gazetteers) == ["a"]

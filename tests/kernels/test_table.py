@@ -171,10 +171,10 @@ def test_counts_of_rows_that_do_not_exist(row):
 @quick
 @given(st.dictionaries(st.integers(1, U64 - 1) | crowded, st.integers(0, 2**32 - 1)))
 def test_table_from_keys_and_counts(counts):
-    table = KeyTable(uints(counts), np.array(list(counts.values()), dtype=np.uint32))
+    table = KeyTable(uints(list(counts)), np.array(list(counts.values()), dtype=np.uint32))
     assert table.keys().tolist() == list(counts)
     assert all_counts(table) == list(counts.values())
-    assert table.find(uints(counts)).tolist() == list(range(len(counts)))
+    assert table.find(uints(list(counts))).tolist() == list(range(len(counts)))
 
 
 def test_counting_goes_on_from_given_counts():

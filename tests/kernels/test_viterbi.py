@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from spacy_nonlocal.kernels.viterbi import check_path, score_path, viterbi
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from spacy_nonlocal.kernels.viterbi import score_path
+from spacy_nonlocal.kernels.viterbi import score_path, viterbi
 from spacy_nonlocal.learners.averaged_perceptron import AveragedPerceptron
 from spacy_nonlocal.learners.learner import Learner, token_errors
 from spacy_nonlocal.learners.margin_perceptron import MarginPerceptron
@@ -436,6 +436,52 @@ def test_the_averaged_perceptron_learns_as_the_perceptron():
         step(b, Perceptron(), doc, gold)
     assert np.array_equal(weights_of(a.trainer), weights_of(b.trainer))
     assert weights_of(a.trainer).any()
+
+
+@pytest.mark.parametrize("known", [0, 1, len(SEPARABLE)])
+@pytest.mark.parametrize("edges", [["bias"], EDGES])
+@pytest.mark.parametrize(
+    "learner",
+    [Perceptron(), AveragedPerceptron(), MarginPerceptron(10.0), MarginPerceptron(0, False)],
+    ids=lambda learner: f"{learner.name}-{learner.averaged}",
+)
+def test_features_that_arrive_with_their_examples_are_learned(learner, edges, known):
+    """Whether the documents were there at the beginning or not, they end up labelled right, by the same weights."""
+
+    def learned(docs):
+        shim = begin(make_shim(NODES, edges), docs, labels=3, averaged=learner.averaged)
+        verdicts = [step(shim, learner, doc, gold).loss for doc, gold in SEPARABLE * 30]
+        return shim, verdicts
+
+    docs = [doc for doc, _ in SEPARABLE]
+    (late, late_losses), (early, losses) = learned(docs[:known]), learned(docs)
+    assert late_losses == losses
+    for doc, gold in SEPARABLE:
+        lattice = late.predict(late.encode(doc))
+        assert viterbi(*lattice)[0].tolist() == list(gold)
+        assert np.array_equal(lattice.node, early.predict(early.encode(doc)).node)
+
+
+def test_passive_aggressive_with_features_that_arrive_with_their_examples():
+    learner = PassiveAggressive(average=False)
+    shim = begin(make_shim(NODES, EDGES), [], labels=3, averaged=False)
+    early, _ = make_trainer()
+    for doc, gold in SEPARABLE * 10:
+        assert step(shim, learner, doc, gold).loss == step(early, learner, doc, gold).loss
+    for doc, gold in SEPARABLE:
+        assert viterbi(*shim.predict(shim.encode(doc)))[0].tolist() == list(gold)
+
+
+def test_gold_scores_are_not_rounded():
+    """(x + 1) - 1 is not always x: the right label must not lose what it has by being compared."""
+    x = np.float32(1 + 2**-23)
+    assert (x + np.float32(1)) - np.float32(1) < x
+    # At the first token a tie, which the lower label wins; at the second, the wrong label is ahead by its cost.
+    node = np.array([[x, x - 1, -INF, -INF], [0, 0, -INF, -INF]], dtype=np.float32)
+    lattice = Lattice(node, np.zeros((1, 2, 4), np.float32))
+    verdict = judge(PassiveAggressive(), lattice, (0, 0), lambda a, b: 2.0)
+    assert guess_of(verdict) == (0, 1)
+    assert (verdict.move.step, verdict.loss) == (0.5, 1)
 
 
 # --- Settings ----------------------------------------------------------------------------------

@@ -287,6 +287,132 @@ def test_a_missing_file_is_named(tmp_path):
         begin(make_shim(RESOURCE_NODES[:1], gazetteers=gazetteers))
 
 
+def test_clear():
+    shim = trained()
+    shim.clear()
+    assert not shim.is_ready
+    assert not shim.is_trainable
+    assert shim.to_bytes() == b""
+    with pytest.raises(ValueError, match="NL209"):
+        _ = shim.predictor
+    assert files(learn(begin(shim))) == files(trained())
+
+
+# --- Features that arrive in update ------------------------------------------------------------
+
+
+def begun(docs, **kwargs):
+    model = LinearChain(FeatureTemplates(nodes=NODES, edges=EDGES, **kwargs))
+    begin(model.shims[0], docs)
+    return model
+
+
+def update(model, docs, seed=0):
+    rng = np.random.default_rng(seed)
+    lattices, backprop = model.begin_update(docs)
+    backprop([Move(*random_paths(rng, len(doc), 3), 1 / 4) for doc in docs])
+    return lattices
+
+
+def many(n):
+    """Documents of new words, enough for any room there is."""
+    return [make_doc([f"{word}{i}" for word in ("Anna", "said", "York")]) for i in range(n)]
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_a_predictor_is_not_used_with_a_grown_table(ready):
+    model = begun(DOCS[:2])
+    shim = model.shims[0]
+    update(model, DOCS[:2])
+    old = shim.predictor if ready else None
+    want = predicted_lattice(shim, DOCS[0])
+    if not ready:
+        shim._predictor = None
+    # Looked at, not learned from: the weights have not changed, but the table has.
+    model.begin_update(many(20))
+    assert shim._predictor is None
+    for _ in range(30):
+        for doc in (DOCS[0], *many(3)):
+            (lattice,) = model.predict([doc])
+            assert same_bits(lattice, shim.trainer.mean_lattice(rows_of(shim, doc)))
+        assert same_bits(model.predict([DOCS[0]])[0], want)
+        if shim._predictor is not None:
+            break
+    # In the end it is a new one, with weights for every feature.
+    assert shim._predictor not in (None, old)
+    assert len(shim.predictor.node_weights) == len(shim.predictor.node_table)
+    assert len(shim.predictor.edge_weights) == len(shim.predictor.edge_table)
+
+
+def test_an_old_predictor_refuses_a_grown_table():
+    """Whoever holds on to it gets an error, not what lies behind the weights in memory."""
+    model = begun(DOCS[:2])
+    old = model.shims[0].predictor
+    docs = many(20)
+    model.begin_update(docs)
+    with pytest.raises(ValueError, match="NL61[01]"):
+        old.lattice(model.shims[0].encode(docs[0]))
+
+
+@pytest.mark.parametrize("min_count", [1, 2])
+def test_saving_after_the_table_has_grown(min_count):
+    model = begun(DOCS[:2], min_count=min_count)
+    shim = model.shims[0]
+    _ = shim.predictor
+    model.begin_update([*DOCS, *many(5)])
+    other = make_shim()
+    other.load(*files(shim))
+    assert agree(shim, other)
+    assert files(other) == files(shim)
+    for each in (model.shims[0], other):
+        learn(each)
+    assert files(other) == files(shim)
+
+
+def test_a_batch_may_grow_the_table_for_those_before():
+    """Rows are found for the whole batch before any lattice is made: all weights must be there by then."""
+    docs = [*DOCS, *many(30)]
+    one, batch = begun(docs), begun(DOCS[:1])
+    want, got = update(one, docs), update(batch, docs)
+    assert all(same_bits(a, b) for a, b in zip(got, want, strict=True))
+    assert agree(one.shims[0], batch.shims[0], docs)
+
+
+@pytest.mark.parametrize("averaged", [True, False])
+@pytest.mark.parametrize("min_count", [1, 2, 3])
+def test_resuming_with_rare_features(min_count, averaged):
+    """What was seen, and how often, is saved as well: the same features are promoted at the same time."""
+
+    def run(stop):
+        shim = begin(make_shim(min_count=min_count), DOCS[:1], averaged=averaged)
+        rng, docs = np.random.default_rng(1), [*DOCS, *UNSEEN, *DOCS, make_doc(["zag", "Rome"])]
+        sizes = []
+        for i, doc in enumerate(docs):
+            if i == stop:
+                other = make_shim()  # whose config says nothing of min_count
+                other.load(*files(shim))
+                shim = other
+            move = Move(*random_paths(rng, len(doc), 3), 1 / 3)
+            shim.learn(shim.features_to_learn(shim.encode(doc)), move)
+            sizes.append(len(shim.trainer.node.features))
+        return files(shim), sizes
+
+    want, sizes = run(None)
+    assert len({*sizes}) > 2
+    for stop in range(0, 12, 2):
+        assert run(stop) == (want, sizes)
+
+
+def test_begin_sees_words_and_update_sees_tags():
+    """As with a tagger that runs during training: what looks at tags is learned from, too."""
+    untagged = [make_doc([token.text for token in doc], [""] * len(doc)) for doc in DOCS]
+    late, early = begin(make_shim(), untagged), begin(make_shim())
+    for shim in (late, early):
+        learn(shim)
+    assert len(late.trainer.node.features) > len(early.trainer.node.features)
+    assert agree(late, early)
+
+
 # --- Copies ------------------------------------------------------------------------------------
 
 
@@ -455,7 +581,9 @@ def test_files_of_two_states_of_a_model():
 )
 def test_other_labels(labels):
     model, training = files(trained())
-    match = f"NL411.*dir/model was saved with the labels L0, L1, L2, but .* give {', '.join(labels)}:"
+    match = (
+        f"NL411.*dir/model was saved with the labels L0, L1, L2, but .* give {', '.join(labels)}:"
+    )
     for file in (None, training):
         refuse(match, model, file, labels=labels)
 

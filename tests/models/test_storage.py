@@ -372,3 +372,83 @@ def test_an_interruption_leaves_no_temporary_files(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         write_files(tmp_path, NEW)
     assert contents(tmp_path) == {}
+
+
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("call", [1, 2, 3, 4])
+@pytest.mark.parametrize(("owner", "name"), [(os, "fsync"), (os, "link"), (os, "replace")])
+def test_an_interruption_leaves_the_old_files(tmp_path, monkeypatch, owner, name, call, before):
+    write_files(tmp_path, BEFORE[before])
+    function, calls = getattr(owner, name), []
+
+    def interrupted(*args):
+        calls.append(args)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return function(*args)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    try:
+        write_files(tmp_path, NEW, remove=("stale",))
+    except KeyboardInterrupt:
+        assert contents(tmp_path) == BEFORE[before]
+    else:
+        assert len(calls) < call
+        assert contents(tmp_path) == NEW
+
+
+@pytest.mark.parametrize("before", BEFORE)
+def test_a_file_system_without_links(tmp_path, monkeypatch, before):
+    def no_links(*args):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    for directory in failures(tmp_path, monkeypatch, os, "replace", BEFORE[before]):
+        assert contents(directory) == BEFORE[before]
+    write_files(tmp_path / "whole", BEFORE[before])
+    write_files(tmp_path / "whole", NEW, remove=("stale",))
+    assert contents(tmp_path / "whole") == NEW
+
+
+def test_old_files_that_cannot_be_put_aside(tmp_path, monkeypatch):
+    def no_links(*args):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    for directory in failures(tmp_path, monkeypatch, storage.shutil, "copyfile", OLD):
+        assert contents(directory) == OLD
+
+
+def test_what_a_crash_left_behind_is_in_nobodys_way(tmp_path):
+    write_files(tmp_path, OLD)
+    for name in OLD:
+        for end in ("new", "old"):
+            (tmp_path / f".{name}.{os.getpid()}.{end}").write_bytes(b"left behind")
+    write_files(tmp_path, NEW)
+    assert contents(tmp_path) == NEW
+
+
+def test_an_old_name_of_a_crash_is_not_mistaken_for_the_old_file(tmp_path, monkeypatch):
+    write_files(tmp_path, OLD)
+    for name in OLD:
+        (tmp_path / f".{name}.{os.getpid()}.old").write_bytes(b"left behind")
+    fail_at(monkeypatch, os, "replace", 3)
+    with pytest.raises(OSError, match="NL206"):
+        write_files(tmp_path, NEW)
+    assert contents(tmp_path) == OLD
+
+
+def test_a_stale_file_that_cannot_be_removed_brings_all_back(tmp_path, monkeypatch):
+    before = {"cfg": b"old cfg", "model": b"old model", "training": b"old training"}
+    write_files(tmp_path, before)
+    unlink = Path.unlink
+
+    def failing(path, *args, **kwargs):
+        if path.name == "training":
+            raise OSError(errno.EACCES, "Permission denied")
+        unlink(path, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "unlink", failing)
+    with pytest.raises(OSError, match="NL206"):
+        write_files(tmp_path, {"cfg": b"new"}, remove=("model", "training"))
+    assert contents(tmp_path) == before

@@ -119,27 +119,27 @@ def test_rows_after_counting(min_count):
             assert got.tolist() == want
 
 
-def test_a_document_that_comes_twice_counts_once():
+def test_a_document_that_comes_twice_counts_twice():
     once, twice = collected(DOCS[:1], min_count=2), collected([DOCS[0]] * 2, min_count=2)
-    assert states(once) == states(twice)
-    # What it has twice is seen twice.
     keys, counts = np.unique(key_lists(once, DOCS[:1])[0], return_counts=True)
     assert {*once.trainer.node.features.table.keys().tolist()} == {*keys[counts > 1].tolist()}
+    assert len(twice.trainer.node.features) == len(keys)
+    assert (rows_of(twice, DOCS[0]).node >= 0).all()
 
 
 @pytest.mark.parametrize("limit", [trainer_module.MAX_KEPT_BYTES, 0])
 @pytest.mark.parametrize("min_count", [1, 2, 3])
-def test_collect_twice(monkeypatch, min_count, limit):
+def test_what_was_collected_is_not_counted_again(monkeypatch, min_count, limit):
     monkeypatch.setattr(trainer_module, "MAX_KEPT_BYTES", limit)
     shim = collected(min_count=min_count)
     state = states(shim)
     rows = [rows_of(shim, doc) for doc in DOCS]
     for _ in range(3):
-        shim.trainer.collect(iter(encoded(shim)))
+        again = [to_learn(shim, doc) for doc in DOCS]
+        for a, b in zip(rows, again, strict=True):
+            assert np.array_equal(a.node, b.node)
+            assert np.array_equal(a.edge, b.edge)
     assert states(shim) == state
-    for a, b in zip(rows, [rows_of(shim, doc) for doc in DOCS], strict=True):
-        assert np.array_equal(a.node, b.node)
-        assert np.array_equal(a.edge, b.edge)
 
 
 @pytest.mark.parametrize("min_count", [1, 2, 3])
@@ -199,9 +199,7 @@ def test_rows_are_those_of_the_tags_at_hand():
             keys = extractor.keys(extractor.nodes, sequence)
             rows = shim.trainer.rows(sequence, learn=False).node
             assert np.array_equal(rows, shim.trainer.node.features.table.find(keys))
-    first, second, new = (
-        shim.trainer.rows(sequence, learn=False).node for sequence in sequences
-    )
+    first, second, new = (shim.trainer.rows(sequence, learn=False).node for sequence in sequences)
     assert not np.array_equal(first, second)
     assert (new < 0).any()
 
@@ -242,9 +240,10 @@ def test_what_is_kept_is_counted(monkeypatch):
     size = one._kept_bytes
     assert size == one.rows(one.extractor.encode(DOCS[0]), learn=False).nbytes > 0
     # Room for one of each; the same document takes none twice.
-    monkeypatch.setattr(trainer_module, "MAX_KEPT_BYTES", size)
-    trainer = collected([DOCS[0], DOCS[0], DOCS[1]]).trainer
-    assert trainer._kept_bytes == size
+    for limit in (size, 2 * size):
+        monkeypatch.setattr(trainer_module, "MAX_KEPT_BYTES", limit)
+        trainer = collected([DOCS[0], DOCS[0], DOCS[1]]).trainer
+        assert trainer._kept_bytes == size
 
 
 def test_looking_keeps_nothing():
@@ -256,6 +255,233 @@ def test_looking_keeps_nothing():
         assert (rows.edge < 0).all()
     assert (shim.trainer._kept, shim.trainer._kept_bytes) == ({}, 0)
     assert states(shim) == before
+
+
+# --- Features that arrive later ----------------------------------------------------------------
+
+PLAIN = ["orth[0]", "lower[-1]|lower[0]"]
+TAGGED = [*PLAIN, "tag[0]", "orth[0]|tag[1]"]
+
+
+def untagged(doc):
+    return make_doc([token.text for token in doc], [""] * len(doc))
+
+
+def learn_at_random(shim, docs, seed=0):
+    """Moves that no learner would make, but each time the same."""
+    rng = np.random.default_rng(seed)
+    for doc in docs:
+        gold, guess = random_paths(rng, len(doc), 3)
+        shim.learn(to_learn(shim, doc), Move(gold, guess, 1 / 4))
+    return shim
+
+
+def by_key(part, clock=None):
+    """The weights of each feature, or their means."""
+    keys = part.features.table.keys().tolist()
+    weights = part.w[: len(keys)] if clock is None else part.mean(clock)
+    return dict(zip(keys, weights.tolist(), strict=True))
+
+
+def test_new_features_get_rows_after_the_old_ones():
+    shim = collected(DOCS[:2])
+    before = [
+        part.features.table.keys().tolist() for part in (shim.trainer.node, shim.trainer.edge)
+    ]
+    for doc in [*DOCS[2:], *UNSEEN]:
+        rows = to_learn(shim, doc)
+        assert (rows.node >= 0).all()
+        assert (rows.edge >= 0).all()
+    want = key_lists(shim, [*DOCS, *UNSEEN])
+    for part, old, keys in zip((shim.trainer.node, shim.trainer.edge), before, want, strict=True):
+        table = part.features.table.keys().tolist()
+        assert table[: len(old)] == old
+        bias = [shim.extractor.bias_key] if part is shim.trainer.edge else []
+        assert table == [*bias, *dict.fromkeys(keys)]
+        assert len(part.w) == len(part.u) >= len(table) > len(old)
+
+
+def test_old_weights_stay_and_new_ones_are_zero():
+    shim = collected(DOCS[:2])
+    learn_at_random(shim, DOCS[:2])
+    trainer = shim.trainer
+    before = [(part.w.copy(), part.u.copy()) for part in (trainer.node, trainer.edge)]
+    lattice = trained_lattice(shim, DOCS[0])
+    for doc in [*DOCS[2:], *UNSEEN]:
+        to_learn(shim, doc)
+    for part, (w, u) in zip((trainer.node, trainer.edge), before, strict=True):
+        assert len(part.features) > len(w)
+        assert np.array_equal(part.w[: len(w)], w)
+        assert np.array_equal(part.u[: len(u)], u)
+        assert not part.w[len(w) :].any()
+        assert not part.u[len(u) :].any()
+        assert w.any()
+        assert (part.w.dtype, part.u.dtype) == (np.float32, np.float64)
+        assert part.w.flags.c_contiguous
+    assert same_bits(trained_lattice(shim, DOCS[0]), lattice)
+
+
+@pytest.mark.parametrize("edges", [[], ["bias"], ["orth[0]"], EDGES])
+@pytest.mark.parametrize("averaged", [True, False])
+def test_it_makes_no_difference_when_features_arrive(edges, averaged):
+    """All at once, or each with its document: the same weights for the same features, and the same scores."""
+    docs = [*DOCS, *UNSEEN[:2]]
+    first = collected(docs, edges=edges, averaged=averaged)
+    late = collected([], edges=edges, averaged=averaged)
+    for shim in (first, late):
+        learn_at_random(shim, docs * 2)
+    for a, b in ((first.trainer.node, late.trainer.node), (first.trainer.edge, late.trainer.edge)):
+        assert by_key(a) == by_key(b)
+        assert by_key(a, 12) == by_key(b, 12)
+        assert np.any(list(by_key(a).values())) or (edges == [] and a is first.trainer.edge)
+    for doc in docs:
+        assert same_bits(trained_lattice(first, doc), trained_lattice(late, doc))
+        assert same_bits(predicted_lattice(first, doc), predicted_lattice(late, doc))
+        mean = late.trainer.mean_lattice(rows_of(late, doc))
+        assert same_bits(mean, predicted_lattice(late, doc))
+
+
+def test_room_is_made_in_few_steps():
+    shim = collected([], nodes=["orth[0]"], edges=["orth[0]"])
+    sizes = set()
+    for i in range(2000):
+        to_learn(shim, make_doc([f"w{i}", f"v{i}"]))
+        sizes.add(len(shim.trainer.node.w))
+        assert len(shim.trainer.node.w) >= len(shim.trainer.node.features)
+        assert len(shim.trainer.edge.w) >= len(shim.trainer.edge.features)
+    assert len(sizes) < 30
+
+
+def test_what_is_in_the_room_is_not_saved():
+    shim = collected(DOCS[:2])
+    for doc in DOCS[2:]:
+        to_learn(shim, doc)
+    part = shim.trainer.node
+    assert len(part.w) > len(part.features)
+    assert len(part.state()["w.mask"]) == len(part.state()["u.mask"]) == len(part.features)
+    assert len(part.mean(1)) == len(part.features)
+
+
+def test_distance_with_features_that_arrived_later():
+    shim = collected(DOCS[:1])
+    rng = np.random.default_rng(8)
+    for doc in [*DOCS, *UNSEEN]:
+        rows = to_learn(shim, doc)
+        gold, guess = random_paths(rng, len(doc), 3)
+        difference = counts_of(shim.trainer, rows, gold) - counts_of(shim.trainer, rows, guess)
+        assert shim.trainer.distance(rows, gold, guess) == difference @ difference
+
+
+@pytest.mark.parametrize("limit", [trainer_module.MAX_KEPT_BYTES, 0])
+def test_a_new_sequence_is_counted_once(monkeypatch, limit):
+    monkeypatch.setattr(trainer_module, "MAX_KEPT_BYTES", limit)
+    shim = collected([], min_count=2, nodes=TAGGED)
+    doc = make_doc(["a", "b", "c"], ["X", "Y", "Z"])
+    for _ in range(4):
+        assert (to_learn(shim, doc).node < 0).all()
+    state = states(shim)
+    # Made anew, it is still the same sequence.
+    to_learn(shim, make_doc(["a", "b", "c"], ["X", "Y", "Z"]))
+    assert states(shim) == state
+    # Part of another sequence, they are seen for the second time.
+    rows = to_learn(shim, make_doc(["a", "b", "c", "d"], ["P", "Q", "R", "S"]))
+    keys = shim.extractor.keys(shim.extractor.nodes, shim.encode(doc))
+    found = shim.trainer.node.features.find(keys)
+    column = [str(t) for t in shim.extractor.node_templates].index("orth[0]")
+    assert (found[:, column] >= 0).all()
+    assert (rows.node[:3, column] == found[:, column]).all()
+    assert (rows.node[3] < 0).any()
+
+
+@pytest.mark.parametrize("limit", [trainer_module.MAX_KEPT_BYTES, 0])
+def test_words_are_not_counted_again_when_tags_arrive(monkeypatch, limit):
+    monkeypatch.setattr(trainer_module, "MAX_KEPT_BYTES", limit)
+    doc = make_doc(["a", "b", "c"], ["X", "Y", "Z"])
+    shim = collected([untagged(doc)], nodes=TAGGED, edges=["orth[0]", "tag[0]"], min_count=2)
+    extractor, trainer = shim.extractor, shim.trainer
+
+    def counts():
+        out = {}
+        for part, compiled, templates in (
+            (trainer.node, extractor.nodes, extractor.node_templates),
+            (trainer.edge, extractor.edges, extractor.edge_templates),
+        ):
+            keys = extractor.keys(compiled, shim.encode(doc))
+            rare = dict(
+                zip(*(part.features.state()[n].tolist() for n in ("rare", "counts")), strict=True)
+            )
+            for template, column in zip(templates, keys.T.tolist(), strict=True):
+                name = f"{'node' if part is trainer.node else 'edge'} {template}"
+                out[name] = [rare.get(key, 0) for key in column]
+        return out
+
+    words = {"node orth[0]", "node lower[-1]|lower[0]", "edge orth[0]"}
+    assert {name for name, n in counts().items() if n == [1, 1, 1]} == words
+    # After "c" there is no tag in either case.
+    tagged = {**dict.fromkeys(counts(), [1, 1, 1]), "node orth[0]|tag[1]": [1, 1, 2]}
+    for _ in range(3):
+        to_learn(shim, doc)
+        assert counts() == tagged
+    # Other tags for the same words: only what looks at tags is counted.
+    to_learn(shim, make_doc(["a", "b", "c"], ["X", "Y", "W"]))
+    other = {"node tag[0]": [2, 2, 1], "edge tag[0]": [2, 2, 1], "node orth[0]|tag[1]": [2, 1, 2]}
+    assert counts() == {**tagged, **other}
+
+
+@pytest.mark.parametrize("min_count", [2, 3])
+@pytest.mark.parametrize("edges", [["bias"], EDGES])
+def test_promotion_makes_kept_rows_as_good_as_new_ones(monkeypatch, edges, min_count):
+    rng = np.random.default_rng(9)
+    words = ["a", "b", "c", "d", "e", "f"]
+    docs = [make_doc(rng.choice(words, size=n).tolist()) for n in rng.integers(1, 6, size=25)]
+    order = [docs[i] for i in rng.integers(0, len(docs), size=150)]
+
+    def run(start):
+        shim = collected(start, edges=edges, min_count=min_count)
+        sizes = set()
+        for i, doc in enumerate(order):
+            learn_at_random(shim, [doc], seed=i)
+            # What is kept is what would be found.
+            rows, keys = (
+                rows_of(shim, doc),
+                shim.extractor.keys(shim.extractor.nodes, shim.encode(doc)),
+            )
+            assert np.array_equal(rows.node, shim.trainer.node.features.find(keys))
+            sizes.add(len(shim.trainer.node.features))
+        lattices = [trained_lattice(shim, doc) for doc in docs]
+        return shim, lattices, sizes
+
+    for start in ([], docs[:3]):
+        kept, want, sizes = run(start)
+        assert len(sizes) > 5
+        assert kept.trainer._kept
+        with monkeypatch.context() as patch:
+            patch.setattr(trainer_module, "MAX_KEPT_BYTES", 0)
+            bare, got, _ = run(start)
+            assert not bare.trainer._kept
+        assert states(kept) == states(bare)
+        assert all(same_bits(a, b) for a, b in zip(got, want, strict=True))
+
+
+def test_promotion_drops_what_is_kept():
+    shim = collected([], nodes=["orth[0]"], edges=[], min_count=2)
+    assert to_learn(shim, make_doc(["a", "b"])).node.tolist() == [[-1], [-1]]
+    assert len(shim.trainer._kept) == 1
+    # Nothing is promoted, nothing is dropped.
+    to_learn(shim, make_doc(["c"]))
+    assert len(shim.trainer._kept) == 2
+    assert to_learn(shim, make_doc(["b", "d"])).node.tolist() == [[0], [-1]]
+    assert len(shim.trainer._kept) == 1
+    assert shim.trainer._kept_bytes == sum(rows.nbytes for rows in shim.trainer._kept.values())
+    assert rows_of(shim, make_doc(["a", "b"])).node.tolist() == [[-1], [0]]
+    # And likewise if only an edge feature is promoted.
+    shim = collected([], nodes=["bias"], edges=["orth[0]"], min_count=2)
+    for words in (["a"], ["b"], ["c"]):
+        to_learn(shim, make_doc(words))
+    kept = len(shim.trainer._kept)
+    to_learn(shim, make_doc(["d", "a"]))
+    assert len(shim.trainer._kept) == 1 < kept
+    assert (rows_of(shim, make_doc(["a"])).edge >= 0).all()
 
 
 # --- Scores ------------------------------------------------------------------------------------
@@ -440,3 +666,32 @@ def test_state_that_is_not_finite(name):
     other = Trainer(shim.extractor, shim._transitions, True, 1)
     with pytest.raises(ValueError, match="NL205.*here"):
         other.set_state(shim.trainer.state(), "here")
+
+
+@pytest.mark.parametrize("averaged", [True, False])
+@pytest.mark.parametrize("min_count", [1, 2, 3])
+@pytest.mark.parametrize("stop", [0, 1, 3, 7])
+def test_going_on_is_like_never_having_stopped(stop, min_count, averaged):
+    docs = [*DOCS, *UNSEEN, make_doc(["York", "is", "the", "Rome"]), make_doc(["zag", "said"])] * 2
+    straight = collected(DOCS[:2], min_count=min_count, averaged=averaged)
+    learn_at_random(straight, docs[:stop])
+    stopped = Trainer(straight.extractor, straight._transitions, averaged, min_count)
+    stopped.set_state(straight.trainer.state(), "here")
+    shim = collected(DOCS[:2], min_count=min_count, averaged=averaged)
+    shim._trainer = stopped
+    stopped.extractor = shim.extractor
+    assert states(shim) == states(straight)
+    for each in (straight, shim):
+        learn_at_random(each, docs[stop:], seed=1)
+    assert states(shim) == states(straight)
+    for doc in docs:
+        assert same_bits(trained_lattice(shim, doc), trained_lattice(straight, doc))
+        assert same_bits(predicted_lattice(shim, doc), predicted_lattice(straight, doc))
+
+
+def test_what_was_seen_is_saved_only_if_features_are_counted():
+    assert len(collected().trainer.state()["seen"]) == 0
+    seen = collected(min_count=2).trainer.state()["seen"]
+    # Words alone, and words with tags.
+    assert seen.shape == (2 * len(DOCS), 16)
+    assert len({row.tobytes() for row in seen}) == len(seen)

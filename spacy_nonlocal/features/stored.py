@@ -1,11 +1,6 @@
-"""What features made from files share: reading them, and taking their contents from a model."""
+"""What features made from files share: taking their contents from a model."""
 
-import gzip
-import io
-import lzma
-import zlib
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,41 +8,6 @@ from numpy.typing import NDArray
 
 from ..errors import Errors
 from ..kernels.table import KeyTable
-
-OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
-BOM = "\ufeff"
-
-
-def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    """Read a text file, also .gz or .xz.
-
-    Only "\\n" and "\\r\\n" end a line: other characters that Unicode calls line ends may be text.
-
-    path (Union[str, Path]): The file, in UTF-8.
-    YIELDS (Tuple[int, str]): The number of each line, from 1, and its text.
-    """
-    number = 0
-    with _open(Path(path)) as file:
-        try:
-            for number, line in enumerate(file, start=1):  # noqa: B007 (named in the message)
-                text = line.decode("utf8").rstrip("\n").removesuffix("\r")
-                yield number, text.removeprefix(BOM) if number == 1 else text
-        except UnicodeDecodeError as error:
-            raise ValueError(Errors.NL122.format(path=path, line=number, error=error)) from None
-        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-            message = Errors.NL123.format(path=path, line=number + 1, error=error)
-            raise ValueError(message) from error
-
-
-def _open(path: Path) -> io.BufferedReader:
-    opener = OPENERS.get(path.suffix.lower(), open)
-    try:
-        # Without the buffer each line of a compressed file would be a call to Python code.
-        return io.BufferedReader(opener(path, "rb"))
-    except OSError as error:
-        # The class stays: callers may want to tell a missing file from a forbidden one.
-        message = Errors.NL121.format(path=path, error=error.strerror)
-        raise type(error)(message) from None
 
 
 def restore_table(

@@ -3,7 +3,7 @@ import lzma
 
 import pytest
 
-from spacy_nonlocal.features.files import read_lines
+from spacy_nonlocal.text_files import read_lines
 
 COMPRESSORS = {".gz": gzip.compress, ".xz": lzma.compress}
 
