@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
+_Column = NDArray[np.uint64]
+
 
 def read_column(doc: Doc, attr: int) -> NDArray[np.uint64]:
     """RETURNS (ndarray): uint64[T], one attribute of every token."""
-    return cast(NDArray[np.uint64], doc.to_array(attr))
+    return cast(_Column, doc.to_array(attr))
 
 
 def read_columns(doc: Doc, attrs: Sequence[int]) -> NDArray[np.uint64]:
     """RETURNS (ndarray): uint64[T, attributes]; a single attribute is a column, too."""
-    return cast(NDArray[np.uint64], doc.to_array(list(attrs))).reshape(len(doc), len(attrs))
+    return cast(_Column, doc.to_array(list(attrs))).reshape(len(doc), len(attrs))
 
 
 def write_columns(doc: Doc, attrs: Sequence[int], array: NDArray[np.uint64]) -> None:

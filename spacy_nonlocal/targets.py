@@ -76,6 +76,10 @@ class Target:
         """RETURNS (ndarray): int32[T], the right label of each predicted token; -1 where nothing is known."""
         raise NotImplementedError
 
+    def fingerprint(self, doc: Doc) -> bytes:
+        """RETURNS (bytes): A reference document's annotation: other bytes, other labels."""
+        raise NotImplementedError
+
     def preset(self, doc: Doc, codec: Any) -> NDArray[np.int32] | None:
         """RETURNS (Optional[ndarray]): int32[T], labels that are set already and stay; None if there are none."""
         raise NotImplementedError
@@ -129,6 +133,9 @@ class TokenTarget(Target):
             aligned = eg.get_aligned("TAG" if self.attr == TAG else "POS")
             values = np.array([value or 0 for value in aligned], dtype=np.uint64)
         return self._labels(values, codec, eg.predicted, strict=True)
+
+    def fingerprint(self, doc: Doc) -> bytes:
+        return read_column(doc, self.attr).tobytes()
 
     def preset(self, doc: Doc, codec: Codec) -> NDArray[np.int32] | None:
         values = read_column(doc, self.attr)
@@ -257,6 +264,9 @@ class SpanTarget(Target):
 class EntsTarget(SpanTarget):
     """Entities, `doc.ents`. Entities that are there already stay, and are decoded around."""
 
+    def fingerprint(self, doc: Doc) -> bytes:
+        return read_columns(doc, [ENT_IOB, ENT_TYPE]).tobytes()
+
     def annotation(self, doc: Doc) -> Annotation:
         array = read_columns(doc, [ENT_IOB, ENT_TYPE])
         iob, kind = array[:, 0], array[:, 1]
@@ -296,6 +306,12 @@ class SpansTarget(SpanTarget):
     def __init__(self, name: str, scheme: str, key: str) -> None:
         super().__init__(name, scheme)
         self.key = key
+
+    def fingerprint(self, doc: Doc) -> bytes:
+        if self.key not in doc.spans:
+            return b""
+        spans = [(span.start, span.end, span.label) for span in doc.spans[self.key]]
+        return repr(spans).encode("ascii")
 
     def annotation(self, doc: Doc) -> Annotation:
         iob = np.full(len(doc), UNKNOWN, dtype=np.uint64)

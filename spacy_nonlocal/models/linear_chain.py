@@ -47,7 +47,7 @@ def forward(
     if not is_train:
         return [shim.predict(each) for each in encoded], _no_backprop
     trainer = shim.trainer
-    rows = [shim.features_to_learn(each) for each in encoded]
+    rows = [trainer.rows(each, learn=True) for each in encoded]
 
     def backprop(moves: list[Move | None]) -> list[Any]:
         for each, move in zip(rows, moves, strict=True):
@@ -172,15 +172,6 @@ class LinearChainShim(Shim):
             if self._predicted < len(trainer.node.features):
                 return trainer.mean_lattice(trainer.rows(sequence, learn=False))
         return self.predictor.lattice(sequence)
-
-    def features_to_learn(self, sequence: Encoded) -> Rows:
-        """RETURNS (Rows): The features of a training sequence; new ones get weights."""
-        # The table may grow beyond the weights that prediction has.
-        self._predictor = None
-        rows = self.trainer.rows(sequence, learn=True)
-        self.trainer.node.make_room()
-        self.trainer.edge.make_room()
-        return rows
 
     def learn(self, rows: Rows, move: Move | None) -> None:
         """Change the weights, if there is anything to change, and count the example."""

@@ -57,9 +57,9 @@ class Predictor:
         return cls(
             trainer.extractor,
             transitions,
-            trainer.node.features.table,
+            KeyTable(trainer.node.keys()),
             trainer.node.mean(trainer.clock),
-            trainer.edge.features.table,
+            KeyTable(trainer.edge.keys()),
             trainer.edge.mean(trainer.clock),
         )
 

@@ -15,7 +15,8 @@ from ..kernels.lattice import padded, score_rows
 from ..kernels.update import move_edges, move_nodes, squared_distance
 from .feature_table import FeatureTable
 from .lattice import Lattice, Move
-from .storage import Arrays, pack_sparse, unpack_sparse
+from .sparse_weights import SparseWeights
+from .storage import Arrays
 
 # Rows of training documents are kept from one epoch to the next, up to so many bytes.
 MAX_KEPT_BYTES = 512 * 1024 * 1024
@@ -31,79 +32,6 @@ class Rows(NamedTuple):
     @property
     def nbytes(self) -> int:
         return self.node.nbytes + self.edge.nbytes
-
-
-def _mean(w: NDArray[np.float32], u: NDArray[np.float64], clock: int) -> NDArray[np.float32]:
-    """w - u / clock, or w itself if there are no sums"""
-    out = w.copy()
-    if len(u) and clock:
-        # In slices: a second matrix of 64-bit floats would be the largest thing in memory.
-        for start in range(0, len(out), 65536):
-            part = slice(start, start + 65536)
-            out[part] = w[part] - u[part] / clock
-    return out
-
-
-class SparseWeights:
-    """Weights for the features of a table. The table may grow; `w` and `u` have room for more rows than it has.
-
-    features (FeatureTable): The features.
-    columns (int): Weights per feature.
-    averaged (bool): Whether to keep the sums that averaging needs.
-    """
-
-    def __init__(self, features: FeatureTable, columns: int, averaged: bool) -> None:
-        self.features = features
-        self.averaged = averaged
-        self.w = np.zeros((len(features), columns), dtype=np.float32)
-        self.u = np.zeros((len(features), columns) if averaged else (0, 0), dtype=np.float64)
-
-    def make_room(self) -> None:
-        """Make room for all features that the table has now."""
-        n = len(self.features)
-        if n > len(self.w):
-            room = max(n, len(self.w) + len(self.w) // 2) - len(self.w)
-            self.w = np.concatenate([self.w, np.zeros((room, self.w.shape[1]), dtype=np.float32)])
-            if self.averaged:
-                self.u = np.concatenate([self.u, np.zeros((room, self.u.shape[1]))])
-
-    def mean(self, clock: int) -> NDArray[np.float32]:
-        """RETURNS (ndarray): The mean of the weights over all examples, or the weights if they are not averaged."""
-        n = len(self.features)
-        return _mean(self.w[:n], self.u[:n], clock)
-
-    def mean_of(
-        self, rows: NDArray[np.int32], clock: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """The same for a few rows only, where the mean of all would take longer.
-
-        rows (ndarray): int32[T, K], -1 for none.
-        RETURNS (Tuple[ndarray, ndarray]): The rows, numbered anew, and the mean of their weights.
-        """
-        used, where = np.unique(rows, return_inverse=True)
-        none = int(len(used) > 0 and used[0] < 0)
-        used = used[none:]
-        sums = self.u[used] if self.averaged else self.u
-        return (where.reshape(rows.shape) - none).astype(np.int32), _mean(self.w[used], sums, clock)
-
-    def reset(self) -> None:
-        """Set all weights to zero."""
-        self.w[...] = 0
-        self.u[...] = 0
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        n = len(self.features)
-        weights = {**pack_sparse("w", self.w[:n]), **pack_sparse("u", self.u[:n])}
-        return {**self.features.state(), **weights}
-
-    @classmethod
-    def from_state(
-        cls, arrays: Arrays, prefix: str, columns: int, averaged: bool, min_count: int, source: str
-    ) -> SparseWeights:
-        out = cls(FeatureTable.from_state(arrays, prefix, min_count), columns, averaged)
-        out.w = unpack_sparse(f"{prefix}.w", arrays, columns, source)
-        out.u = unpack_sparse(f"{prefix}.u", arrays, columns if averaged else 0, source)
-        return out
 
 
 class Trainer:
@@ -135,12 +63,11 @@ class Trainer:
         self._seen: set[bytes] = (
             set()
         )  # what was counted already; only if features are counted at all
-        self._scratch: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
         self.node = SparseWeights(FeatureTable(min_count), self.width, averaged)
         self.edge = SparseWeights(FeatureTable(min_count), self.n_labels * self.width, averaged)
         # The label pair alone is row 0 of the edge table, whatever min_count is.
         self.edge.features.add(np.array([extractor.bias_key], dtype=np.uint64))
-        self.edge.make_room()
+        self.edge.claim(np.zeros((1, 1), dtype=np.int32), np.ones(1, dtype=bool))
 
     def collect(self, sequences: Iterable[Encoded]) -> None:
         """Number the features of the training documents.
@@ -151,8 +78,6 @@ class Trainer:
             key = _digest(sequence.orths, sequence.tokens)
             # Documents may repeat: each counts here, but none again when it is learned from.
             self._find(sequence, key, count=True, repeat=True)
-        self.node.make_room()
-        self.edge.make_room()
 
     def rows(self, sequence: Encoded, *, learn: bool) -> Rows:
         """Find the features of a sequence; those of a sequence learned from before are not computed again.
@@ -209,44 +134,50 @@ class Trainer:
 
     def lattice(self, rows: Rows) -> Lattice:
         """RETURNS (Lattice): Scores of a sequence under the raw weights."""
-        return self._lattice(rows, self.node.w, self.edge.w, self.edge.w[0])
+        places = Rows(self.node.places(rows.node), self.edge.places(rows.edge))
+        return self._lattice(places, self.node.w, self.edge.w, self.edge.w[0])
 
     def mean_lattice(self, rows: Rows) -> Lattice:
         """RETURNS (Lattice): Scores under the weights for prediction, of which only those needed are computed."""
-        node_rows, node_weights = self.node.mean_of(rows.node, self.clock)
-        edge_rows, edge_weights = self.edge.mean_of(rows.edge, self.clock)
+        node_places, node_weights = self.node.mean_of(rows.node, self.clock)
+        edge_places, edge_weights = self.edge.mean_of(rows.edge, self.clock)
         _, bias = self.edge.mean_of(np.zeros((1, 1), dtype=np.int32), self.clock)
-        return self._lattice(Rows(node_rows, edge_rows), node_weights, edge_weights, bias[0])
+        return self._lattice(Rows(node_places, edge_places), node_weights, edge_weights, bias[0])
 
     def _lattice(
         self,
-        rows: Rows,
+        places: Rows,
         node_weights: NDArray[np.float32],
         edge_weights: NDArray[np.float32],
         bias: NDArray[np.float32],
     ) -> Lattice:
-        node = np.empty((len(rows.node), self.width), dtype=np.float32)
-        score_rows(rows.node, self.extractor.groups, node_weights, self.base_node, node)
+        node = np.empty((len(places.node), self.width), dtype=np.float32)
+        score_rows(places.node, self.extractor.groups, node_weights, self.base_node, node)
         groups, bias = self._edge_groups, self.base_edge + bias
-        return Lattice(node, edge_scores(rows.edge, groups, edge_weights, bias, self.n_labels))
+        return Lattice(node, edge_scores(places.edge, groups, edge_weights, bias, self.n_labels))
 
     def move(self, rows: Rows, move: Move) -> None:
         """Change the weights."""
-        args = (move.gold, move.guess, move.step)
-        move_nodes(rows.node, *args, self.node.w, self.node.u, self.clock, self.n_labels)
-        weights, sums = self.edge.w, self.edge.u
+        gold, guess, node, edge = move.gold, move.guess, self.node, self.edge
+        wrong = gold != guess
+        node.claim(rows.node, wrong)
+        args = (gold, guess, move.step)
+        move_nodes(node.places(rows.node), *args, node.w, node.u, self.clock, self.n_labels)
+        # A pair differs if one of its labels does.
+        pairs = wrong.copy()
+        pairs[1:] |= wrong[:-1]
         for edge_rows in self._edge_rows(rows):
-            move_edges(edge_rows, *args, weights, sums, self.clock, self.n_labels, self.width)
+            edge.claim(edge_rows, pairs)
+            places = edge.places(edge_rows)
+            move_edges(places, *args, edge.w, edge.u, self.clock, self.n_labels, self.width)
 
     def distance(self, rows: Rows, gold: NDArray[np.int32], guess: NDArray[np.int32]) -> float:
         """RETURNS (float): ‖Φ(gold) - Φ(guess)‖²."""
-        shapes = self.node.w.shape, self.edge.w.shape
-        if self._scratch is None or tuple(each.shape for each in self._scratch) != shapes:
-            self._scratch = np.zeros_like(self.node.w), np.zeros_like(self.edge.w)
-        nodes, edges = self._scratch
-        total = squared_distance(rows.node, gold, guess, nodes, self.n_labels, 0)
+        wrong = gold != guess
+        args = (gold[wrong], guess[wrong])
+        total = _squared_distance(self.node, rows.node[wrong], *args, self.n_labels, 0)
         for edge_rows in self._edge_rows(rows):
-            total += squared_distance(edge_rows, gold, guess, edges, self.n_labels, self.width)
+            total += _squared_distance(self.edge, edge_rows, gold, guess, self.n_labels, self.width)
         return total
 
     def _edge_rows(self, rows: Rows) -> Iterable[NDArray[np.int32]]:
@@ -274,7 +205,7 @@ class Trainer:
     def set_state(self, arrays: Arrays, source: str) -> None:
         self.clock = int(arrays["clock"][0])
         self._seen = {row.tobytes() for row in arrays["seen"]}
-        self._kept, self._kept_bytes, self._scratch = {}, 0, None
+        self._kept, self._kept_bytes = {}, 0
         shared = (self.averaged, self.min_count, source)
         self.node = SparseWeights.from_state(arrays, "node", self.width, *shared)
         self.edge = SparseWeights.from_state(arrays, "edge", self.n_labels * self.width, *shared)
@@ -308,6 +239,19 @@ def edge_scores(
     out = np.empty((len(rows), len(bias)), dtype=np.float32)
     score_rows(rows, groups, weights, bias, out)
     return out.reshape(len(rows), n_labels, len(bias) // n_labels)
+
+
+def _squared_distance(
+    weights: SparseWeights,
+    rows: NDArray[np.int32],
+    gold: NDArray[np.int32],
+    guess: NDArray[np.int32],
+    n_labels: int,
+    width: int,
+) -> float:
+    numbers, n = weights.distinct(rows)
+    counts = np.zeros((n, weights.columns), dtype=np.float32)
+    return squared_distance(numbers, gold, guess, counts, n_labels, width)
 
 
 def _digest(*arrays: NDArray[Any]) -> bytes:

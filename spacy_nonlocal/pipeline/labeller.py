@@ -27,6 +27,7 @@ from ..kernels.viterbi import viterbi
 from ..learners.learner import Learner
 from ..models.lattice import Lattice
 from ..targets import describe, make_target
+from .gold import GoldLabels
 from .saving import SavedPipe
 from .scoring import labeller_score
 
@@ -72,6 +73,7 @@ class SequenceLabeller(SavedPipe):
         self._seen = 0  # examples that `update` was given
         self._skip = 0  # examples that a resumed run has seen already
         self._scores: dict[str, dict[str, Any]] = {}  # by the number of examples seen
+        self._gold = GoldLabels()
         self._learning = False  # whether `update` was called since the component was made
 
     # --- labels ----------------------------------------------------------------------------------
@@ -204,15 +206,19 @@ class SequenceLabeller(SavedPipe):
     def _sequences(self, eg: Example) -> Iterator[tuple[Encoded, Labels]]:
         """The sequences of an example that have any annotation, with their right labels."""
         doc = eg.predicted
-        gold = self._target.gold(eg, self._codec) if len(doc) else None
-        if gold is None or not (gold >= 0).any():
+        if not len(doc):
             return
-        encoded, bounds = self._shim.encode(doc), self._bounds(doc)
+        encoded = self._shim.encode(doc)
+        gold = self._gold.read(eg, self._target, self._codec, encoded.orths)
+        if not (gold >= 0).any():
+            return
+        bounds = self._bounds(doc)
         for start, end in self._codec.crossing(gold, [start for start, _ in bounds[1:]]):
             message = Warnings.NL455.format(
                 name=self.name, span=doc[start:end].text, start=start, end=end, where=describe(doc)
             )
             warnings.warn(message, stacklevel=2)
+            gold = gold.copy()
             gold[start:end] = -1
         for start, end in bounds:
             if (gold[start:end] >= 0).any():
@@ -303,10 +309,6 @@ class SequenceLabeller(SavedPipe):
         """BPM initialization: learn from zero in several orders; the mean of the outcomes is where training starts."""
         trainer = self._shim.trainer
         examples = list(get_examples())
-        # Examples may differ each time they are asked for: with these, the features do not change any more.
-        for eg in examples:
-            for sequence, _ in self._sequences(eg):
-                self._shim.features_to_learn(sequence)
         parts = (trainer.node, trainer.edge)
         sums = [np.zeros_like(part.w, dtype=np.float64) for part in parts]
         for _ in tqdm(range(runs), desc=f"{self.name}: BPM runs", disable=None):
@@ -314,8 +316,7 @@ class SequenceLabeller(SavedPipe):
             for eg in rng.sample(examples, len(examples)):
                 for sequence, gold in self._sequences(eg):
                     self._learn(sequence, gold)
-            for total, part in zip(sums, parts, strict=True):
-                total += part.w
+            sums = [part.add_to(total) for total, part in zip(sums, parts, strict=True)]
         trainer.reset()
         for total, part in zip(sums, parts, strict=True):
             part.w[...] = total / runs

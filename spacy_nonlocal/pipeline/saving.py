@@ -15,6 +15,7 @@ from ..learners.learner import Learner
 from ..models.linear_chain import LinearChainShim
 from ..models.storage import write_files
 from ..targets import Target
+from .gold import GoldLabels
 
 
 class SavedPipe(TrainablePipe):
@@ -24,6 +25,7 @@ class SavedPipe(TrainablePipe):
     resumable: bool
     _target: Target
     _codec: Codec
+    _gold: GoldLabels
     _seen: int  # examples that `update` was given
     _skip: int  # examples that a resumed run has seen already
     _scores: dict[
@@ -39,6 +41,7 @@ class SavedPipe(TrainablePipe):
         """Derive what follows from the labels; the one place, for new and for loaded components."""
         labels = sorted(labels)
         self._codec = self._target.codec(labels)
+        self._gold = GoldLabels()
         self.cfg["labels"] = labels
         for label in self.labels:
             self.vocab.strings.add(label)
