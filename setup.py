@@ -27,7 +27,12 @@ COMPILE_ARGS = (
 )
 
 extensions = [
-    Extension(".".join(path.with_suffix("").parts), [str(path)], extra_compile_args=COMPILE_ARGS)
+    Extension(
+        ".".join(path.with_suffix("").parts),
+        [str(path)],
+        include_dirs=[str(path.parent)],
+        extra_compile_args=COMPILE_ARGS,
+    )
     for path in sorted(Path("spacy_nonlocal").rglob("*.pyx"))
 ]
 

@@ -110,6 +110,7 @@ class TokenTarget(Target):
     def __init__(self, name: str, attr: str) -> None:
         super().__init__(name)
         self.attr = {"tag": TAG, "pos": POS}[attr]
+        self._stored: dict[tuple[str, ...], NDArray[np.uint64]] = {}
 
     def codec(self, classes: Iterable[str]) -> Codec:
         classes = tuple(classes)
@@ -142,7 +143,7 @@ class TokenTarget(Target):
         return self._labels(values, codec, doc, strict=False) if values.any() else None
 
     def write(self, doc: Doc, labels: NDArray[np.int32], codec: Codec) -> None:
-        numbers = np.array([self._number(label) for label in codec.classes], dtype=np.uint64)
+        numbers = self._numbers(codec.classes)
         before = read_column(doc, self.attr)
         write_columns(doc, [self.attr], np.where(before != 0, before, numbers[labels])[:, None])
 
@@ -161,8 +162,12 @@ class TokenTarget(Target):
             numbers[i] = self._class_number(label, codec, doc, text)
         return numbers[where]
 
-    def _number(self, label: str) -> int:
-        return int(POS_IDS[label]) if self.attr == POS else get_string_id(label)
+    def _numbers(self, classes: tuple[str, ...]) -> NDArray[np.uint64]:
+        """What spaCy stores for each class, worked out once."""
+        if classes not in self._stored:
+            find = POS_IDS.__getitem__ if self.attr == POS else get_string_id
+            self._stored = {classes: np.array([find(label) for label in classes], dtype=np.uint64)}
+        return self._stored[classes]
 
     def _text(self, value: int, strings: Any) -> str:
         return _POS_NAMES[value] if self.attr == POS else strings[value]

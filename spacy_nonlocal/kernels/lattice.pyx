@@ -9,17 +9,18 @@ weights.
 """
 
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset
 
 from .typedefs cimport prefetch, row_t, weight_t
-from .lattice cimport BLOCK, add_vector
+from .lattice cimport BLOCK
 
 import numpy as np
 
 from ..errors import Errors
 
-cdef enum:
-    AHEAD = 8
+cdef extern from "vector.h":
+    void nl_add_rows(
+        weight_t* out, weight_t* part, const weight_t* weights, const row_t* rows, Py_ssize_t n_rows, Py_ssize_t width
+    ) noexcept nogil
 
 
 def padded(Py_ssize_t n_labels):
@@ -69,13 +70,11 @@ def score_rows(
                 continue
             flat = &rows[0, 0]
             row = &rows[t, 0]
+            for k in range(K):
+                # What the next token needs is on its way while this one is added up.
+                i = (t + 1) * K + k
+                if i < n and flat[i] >= 0:
+                    prefetch(&w[flat[i] * width])
             for g in range(G):
-                memset(part, 0, width * sizeof(weight_t))
-                for k in range(groups[g], groups[g + 1]):
-                    i = t * K + k + AHEAD
-                    if i < n and flat[i] >= 0:
-                        prefetch(&w[flat[i] * width])
-                    if row[k] >= 0:
-                        add_vector(part, &w[row[k] * width], width)
-                add_vector(&out[t, 0], part, width)
+                nl_add_rows(&out[t, 0], part, w, &row[groups[g]], groups[g + 1] - groups[g], width)
     free(part)

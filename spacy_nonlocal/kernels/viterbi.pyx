@@ -18,6 +18,11 @@ import numpy as np
 
 from ..errors import Errors
 
+cdef extern from "vector.h":
+    void nl_step(
+        weight_t* out, label_t* arg, const weight_t* last, const weight_t* edge, Py_ssize_t n_labels, Py_ssize_t width
+    ) noexcept nogil
+
 
 cdef bint all_scores(const weight_t* values, Py_ssize_t n) noexcept nogil:
     """Whether all are finite, or -inf for what is not allowed: no NaN, no +inf."""
@@ -60,10 +65,8 @@ cdef void forward(
     label_t* back,            # out [T, width]
 ) noexcept nogil:
     cdef Py_ssize_t t, y, L = chain.n_labels, width = chain.width
-    cdef label_t p
-    cdef weight_t before, score, top
+    cdef weight_t top
     cdef const weight_t* node
-    cdef const weight_t* edge
     cdef const weight_t* last
     cdef weight_t* now
     cdef label_t* arg
@@ -71,24 +74,13 @@ cdef void forward(
         node = &chain.node[t * width]
         now = &alpha[(t % keep) * width]
         arg = &back[t * width]
-        for y in range(width):
-            arg[y] = 0
         if t == 0:
             for y in range(width):
                 now[y] = node[y]
+                arg[y] = 0
         else:
             last = &alpha[((t - 1) % keep) * width]
-            edge = &chain.edge[t * chain.edge_step]
-            for y in range(width):
-                now[y] = -INFINITY
-            for p in range(<label_t> L):
-                before = last[p]
-                if before == -INFINITY:
-                    continue
-                for y in range(width):
-                    score = before + edge[p * width + y]
-                    arg[y] = p if score > now[y] else arg[y]
-                    now[y] = score if score > now[y] else now[y]
+            nl_step(now, arg, last, &chain.edge[t * chain.edge_step], L, width)
             for y in range(width):
                 now[y] += node[y]
         top = now[0]

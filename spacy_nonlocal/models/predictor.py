@@ -72,6 +72,8 @@ class Predictor:
             rest = np.empty_like(node)
             score_rows(rows, self._rest_groups, self.node_weights, self._zero, rest)
             node += rest
+        if not len(extractor.edges):
+            return Lattice(node, self._bias.reshape(1, self.n_labels, self.width))
         rows = self.edge_table.find(extractor.keys(extractor.edges, sequence))
         edge = edge_scores(rows, self._edge_groups, self.edge_weights, self._bias, self.n_labels)
         return Lattice(node, edge)
