@@ -169,7 +169,7 @@ class LinearChainShim(Shim):
             # While training goes on, the weights are new each time: a few documents need only a few of them.
             trainer = self.trainer
             self._predicted += len(sequence) * len(self.extractor.node_templates)
-            if self._predicted < len(trainer.node.features):
+            if self._predicted < trainer.node.used:
                 return trainer.mean_lattice(trainer.rows(sequence, learn=False))
         return self.predictor.lattice(sequence)
 

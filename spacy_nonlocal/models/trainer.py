@@ -158,18 +158,21 @@ class Trainer:
 
     def move(self, rows: Rows, move: Move) -> None:
         """Change the weights."""
-        gold, guess, node, edge = move.gold, move.guess, self.node, self.edge
+        gold, guess, step = move
+        node, edge = self.node, self.edge
         wrong = gold != guess
-        node.claim(rows.node, wrong)
-        args = (gold, guess, move.step)
-        move_nodes(node.places(rows.node), *args, node.w, node.u, self.clock, self.n_labels)
-        # A pair differs if one of its labels does.
+        wrong_rows = rows.node[wrong]
+        node.claim(wrong_rows, wrong[wrong])
+        args = (gold[wrong], guess[wrong], step, node.w, node.u)
+        move_nodes(node.places(wrong_rows), *args, self.clock, self.n_labels)
+        # A pair differs if one of its labels does; none ends at the first token.
         pairs = wrong.copy()
         pairs[1:] |= wrong[:-1]
+        pairs[:1] = False
         for edge_rows in self._edge_rows(rows):
             edge.claim(edge_rows, pairs)
-            places = edge.places(edge_rows)
-            move_edges(places, *args, edge.w, edge.u, self.clock, self.n_labels, self.width)
+            args = (gold, guess, step, edge.w, edge.u)
+            move_edges(edge.places(edge_rows), *args, self.clock, self.n_labels, self.width)
 
     def distance(self, rows: Rows, gold: NDArray[np.int32], guess: NDArray[np.int32]) -> float:
         """RETURNS (float): ‖Φ(gold) - Φ(guess)‖²."""

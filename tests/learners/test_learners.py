@@ -16,7 +16,16 @@ from spacy_nonlocal.learners.perceptron import Perceptron
 from spacy_nonlocal.models.lattice import Lattice
 
 from ..kernels.oracles import INF, best_path, labellings, lattices, path_scores, second_path
-from ..models.toy import begin, counts_of, make_doc, make_shim, quick, rows_of, weights_of
+from ..models.toy import (
+    begin,
+    by_feature,
+    counts_of,
+    make_doc,
+    make_shim,
+    quick,
+    rows_of,
+    weights_of,
+)
 
 LEARNERS = [Perceptron(), AveragedPerceptron(), MarginPerceptron(), PassiveAggressive()]
 NAMES = [learner.name for learner in LEARNERS]
@@ -312,7 +321,7 @@ def make_trainer(averaged=False):
 def step(shim, learner, doc, gold):
     """One example as the component has it. RETURNS: The verdict."""
     trainer = shim.trainer
-    rows = shim.features_to_learn(shim.encode(doc))
+    rows = trainer.rows(shim.encode(doc), learn=True)
     verdict = learner.judge(
         trainer.lattice(rows), path(*gold), lambda a, b: trainer.distance(rows, a, b)
     )
@@ -422,7 +431,7 @@ def test_averaged_perceptron_by_hand():
     # 0 is right at first sight (a tie); 1 is not; then 1 is; 0 is not.
     for gold in (0, 1, 1, 0):
         step(shim, AveragedPerceptron(), doc, (gold,))
-        weights.append(shim.trainer.node.w[0, :2].tolist())
+        weights.append(by_feature(shim.trainer.node)[0, :2].tolist())
     assert weights == [[0, 0], [-1, 1], [-1, 1], [0, 0]]
     assert shim.trainer.node.mean(4)[0, :2].tolist() == [-0.5, 0.5]
     lattice = shim.predict(shim.encode(doc))

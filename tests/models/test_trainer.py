@@ -16,6 +16,8 @@ from .toy import (
     NODES,
     UNSEEN,
     begin,
+    by_feature,
+    claim_all,
     counts_of,
     documents,
     make_doc,
@@ -47,7 +49,7 @@ def states(shim):
 
 
 def to_learn(shim, doc):
-    return shim.features_to_learn(shim.encode(doc))
+    return shim.trainer.rows(shim.encode(doc), learn=True)
 
 
 def key_lists(shim, docs=DOCS):
@@ -223,7 +225,7 @@ def test_few_or_no_rows_are_kept(monkeypatch, limit):
         rng = np.random.default_rng(0)
         for _ in range(3):
             for each in encoded(shim):
-                rows = shim.features_to_learn(each)
+                rows = shim.trainer.rows(each, learn=True)
                 gold, guess = random_paths(rng, len(each), 3)
                 shim.learn(rows, Move(gold, guess, 0.3))
         return shim.to_bytes()
@@ -279,7 +281,7 @@ def learn_at_random(shim, docs, seed=0):
 def by_key(part, clock=None):
     """The weights of each feature, or their means."""
     keys = part.features.table.keys().tolist()
-    weights = part.w[: len(keys)] if clock is None else part.mean(clock)
+    weights = by_feature(part, None if clock is None else part.mean(clock))
     return dict(zip(keys, weights.tolist(), strict=True))
 
 
@@ -298,27 +300,38 @@ def test_new_features_get_rows_after_the_old_ones():
         assert table[: len(old)] == old
         bias = [shim.extractor.bias_key] if part is shim.trainer.edge else []
         assert table == [*bias, *dict.fromkeys(keys)]
-        assert len(part.w) == len(part.u) >= len(table) > len(old)
+        assert len(table) > len(old)
+        # Known, but not learned from: only the label pair alone has weights.
+        assert part.keys().tolist() == bias
+        assert len(part.w) == len(part.u) == len(bias)
 
 
 def test_old_weights_stay_and_new_ones_are_zero():
     shim = collected(DOCS[:2])
     learn_at_random(shim, DOCS[:2])
     trainer = shim.trainer
-    before = [(part.w.copy(), part.u.copy()) for part in (trainer.node, trainer.edge)]
+    parts = (trainer.node, trainer.edge)
+    before = [(by_feature(part), by_feature(part, part.u), part.keys()) for part in parts]
     lattice = trained_lattice(shim, DOCS[0])
     for doc in [*DOCS[2:], *UNSEEN]:
         to_learn(shim, doc)
-    for part, (w, u) in zip((trainer.node, trainer.edge), before, strict=True):
-        assert len(part.features) > len(w)
-        assert np.array_equal(part.w[: len(w)], w)
-        assert np.array_equal(part.u[: len(u)], u)
-        assert not part.w[len(w) :].any()
-        assert not part.u[len(u) :].any()
-        assert w.any()
-        assert (part.w.dtype, part.u.dtype) == (np.float32, np.float64)
-        assert part.w.flags.c_contiguous
-    assert same_bits(trained_lattice(shim, DOCS[0]), lattice)
+    for claimed in (False, True):
+        for part, (w, u, keys) in zip(parts, before, strict=True):
+            if claimed:
+                claim_all(part)
+                assert part.used == len(part.features) <= len(part.w) == len(part.u)
+            assert part.keys()[: len(keys)].tolist() == keys.tolist()
+            assert len(part.keys()) == part.used
+            assert len(part.features) > len(w)
+            new_w, new_u = by_feature(part), by_feature(part, part.u)
+            assert np.array_equal(new_w[: len(w)], w)
+            assert np.array_equal(new_u[: len(u)], u)
+            assert not new_w[len(w) :].any()
+            assert not new_u[len(u) :].any()
+            assert w.any()
+            assert (part.w.dtype, part.u.dtype) == (np.float32, np.float64)
+            assert part.w.flags.c_contiguous
+        assert same_bits(trained_lattice(shim, DOCS[0]), lattice)
 
 
 @pytest.mark.parametrize("edges", [[], ["bias"], ["orth[0]"], EDGES])
@@ -343,23 +356,29 @@ def test_it_makes_no_difference_when_features_arrive(edges, averaged):
 
 def test_room_is_made_in_few_steps():
     shim = collected([], nodes=["orth[0]"], edges=["orth[0]"])
-    sizes = set()
+    sizes, gold, guess = set(), np.zeros(2, dtype=np.int32), np.ones(2, dtype=np.int32)
     for i in range(2000):
-        to_learn(shim, make_doc([f"w{i}", f"v{i}"]))
+        shim.learn(to_learn(shim, make_doc([f"w{i}", f"v{i}"])), Move(gold, guess, 1.0))
         sizes.add(len(shim.trainer.node.w))
-        assert len(shim.trainer.node.w) >= len(shim.trainer.node.features)
-        assert len(shim.trainer.edge.w) >= len(shim.trainer.edge.features)
-    assert len(sizes) < 30
+        for part in (shim.trainer.node, shim.trainer.edge):
+            assert part.used <= len(part.w) == len(part.u)
+            assert len(part.w) <= part.used * 5 / 4 + 2
+    assert shim.trainer.node.used == 4000
+    assert len(sizes) < 40
 
 
 def test_what_is_in_the_room_is_not_saved():
-    shim = collected(DOCS[:2])
-    for doc in DOCS[2:]:
-        to_learn(shim, doc)
+    shim = collected([], nodes=["orth[0]"])
+    learn_at_random(shim, [make_doc([f"w{i}"]) for i in range(30)])
     part = shim.trainer.node
-    assert len(part.w) > len(part.features)
-    assert len(part.state()["w.mask"]) == len(part.state()["u.mask"]) == len(part.features)
-    assert len(part.mean(1)) == len(part.features)
+    assert 0 < part.used < len(part.w) == len(part.u)
+    part.w[part.used :], part.u[part.used :] = np.nan, np.nan
+    state = part.state()
+    assert len(state["w.mask"]) == len(state["u.mask"]) == len(state["rows"]) == part.used
+    assert np.isfinite(state["w.values"]).all()
+    assert np.isfinite(state["u.values"]).all()
+    assert len(part.mean(1)) == len(part.keys()) == part.used
+    assert np.isfinite(part.mean(1)).all()
 
 
 def test_distance_with_features_that_arrived_later():
@@ -548,7 +567,7 @@ def test_distance_is_exact(doc, edges, data):
     gold, guess = (np.array(data.draw(paths), dtype=np.int32) for _ in range(2))
     rows = rows_of(shim, doc)
     difference = counts_of(trainer, rows, gold) - counts_of(trainer, rows, guess)
-    # Twice: the scratch is clean again.
+    # Twice: what numbers the features is clean again.
     for _ in range(2):
         assert trainer.distance(rows, gold, guess) == difference @ difference
     assert trainer.distance(rows, gold, gold) == 0
@@ -579,7 +598,8 @@ def test_the_mean_is_that_of_the_weights_after_each_example(examples):
         n += 1
     assert trainer.clock == n
     want = total / n if n else total
-    got = [part.mean(trainer.clock).ravel() for part in (trainer.node, trainer.edge)]
+    parts = (trainer.node, trainer.edge)
+    got = [by_feature(part, part.mean(trainer.clock)).ravel() for part in parts]
     assert np.allclose(np.concatenate(got), want, rtol=1e-6, atol=1e-6)
 
 
@@ -599,8 +619,10 @@ def test_without_averaging_the_mean_is_the_weights():
     gold, guess = random_paths(np.random.default_rng(4), 5, 3)
     for _ in range(3):
         shim.learn(to_learn(shim, DOCS[0]), Move(gold, guess, 1.0))
-    assert np.array_equal(shim.trainer.node.mean(shim.trainer.clock), shim.trainer.node.w)
-    assert shim.trainer.node.u.size == 0
+    part = shim.trainer.node
+    assert np.array_equal(part.mean(shim.trainer.clock), part.w[: part.used])
+    assert part.w.any()
+    assert part.u.size == 0
 
 
 @pytest.mark.parametrize("edges", [[], ["bias"], ["orth[0]"], EDGES])
@@ -619,7 +641,9 @@ def test_the_mean_of_a_few_weights_is_that_of_all(edges, averaged, examples):
 def test_the_mean_is_a_copy():
     for averaged in (True, False):
         shim = collected(averaged=averaged)
+        claim_all(shim.trainer.node)
         mean = shim.trainer.node.mean(shim.trainer.clock)
+        assert mean.size
         mean += 1
         assert not shim.trainer.node.w.any()
 
@@ -652,16 +676,19 @@ def test_state_round_trip(averaged):
     assert other.clock == 4
     for part, copy in ((shim.trainer.node, other.node), (shim.trainer.edge, other.edge)):
         for name in ("w", "u"):
-            a, b = getattr(part, name), getattr(copy, name)
+            a, b = getattr(part, name)[: part.used], getattr(copy, name)
             assert (a.dtype, a.shape) == (b.dtype, b.shape)
             assert np.array_equal(a, b)
         assert np.array_equal(part.features.table.keys(), copy.features.table.keys())
+        assert np.array_equal(part.keys(), copy.keys())
+        assert part.used == copy.used == len(part.keys()) > 0
 
 
 @pytest.mark.parametrize("name", ["node.w", "edge.w", "node.u", "edge.u"])
 def test_state_that_is_not_finite(name):
     shim = collected()
     part, _, array = name.partition(".")
+    claim_all(getattr(shim.trainer, part))
     getattr(getattr(shim.trainer, part), array)[0, 0] = np.nan
     other = Trainer(shim.extractor, shim._transitions, True, 1)
     with pytest.raises(ValueError, match="NL205.*here"):

@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 
 from spacy_nonlocal.features.feature_templates import FeatureTemplates
 from spacy_nonlocal.models.linear_chain import LinearChain, LinearChainShim
+from spacy_nonlocal.models.sparse_weights import SparseWeights
 from spacy_nonlocal.models.trainer import Rows, Trainer
 
 from ..kernels.oracles import edge_counts, node_counts
@@ -74,10 +75,28 @@ def label_names(n: int) -> tuple[str, ...]:
     return tuple(f"L{i}" for i in range(n))
 
 
+def claim_all(part: SparseWeights) -> None:
+    """Give every feature weights; in order, those that have none."""
+    rows = np.arange(len(part.features), dtype=np.int32)[:, None]
+    part.claim(rows, np.ones(len(rows), dtype=bool))
+
+
+def by_feature(part: SparseWeights, values: np.ndarray | None = None) -> np.ndarray:
+    """The weights (or what else each place has) in the order of the features, zero for those without a place."""
+    values = part.w if values is None else values
+    places = part.places(np.arange(len(part.features), dtype=np.int32)[:, None])[:, 0]
+    out = np.zeros((len(places), values.shape[1]), dtype=values.dtype)
+    out[places >= 0] = values[places[places >= 0]]
+    return out
+
+
 def random_weights(shim: LinearChainShim, seed: int = 0) -> None:
-    """Give every weight (and none of the padding) a value that rounds in every sum."""
+    """Give every weight of every feature (and none of the padding) a value that rounds in every sum."""
     rng, trainer, L = np.random.default_rng(seed), shim.trainer, shim.trainer.n_labels
-    n_nodes, n_edges = len(trainer.node.features), len(trainer.edge.features)
+    for part in (trainer.node, trainer.edge):
+        claim_all(part)
+    n_nodes, n_edges = trainer.node.used, trainer.edge.used
+    assert (n_nodes, n_edges) == (len(trainer.node.features), len(trainer.edge.features))
     trainer.node.w[:n_nodes, :L] = rng.normal(size=(n_nodes, L))
     edges = trainer.edge.w[:n_edges].reshape(-1, L, trainer.width)
     edges[:, :, :L] = rng.normal(size=(len(edges), L, L))
@@ -112,15 +131,17 @@ def random_paths(rng: np.random.Generator, length: int, labels: int) -> Any:
 
 
 def counts_of(trainer: Trainer, rows: Rows, path: np.ndarray) -> np.ndarray:
-    """Φ(x, path), node and edge features in one vector."""
-    nodes = node_counts(rows.node, path, trainer.node.w.shape)
-    edges = edge_counts(rows.edge, path, trainer.edge.w.shape, trainer.width)
+    """Φ(x, path), node and edge features in one vector, whether they have weights or not."""
+    node, edge = ((len(part.features), part.columns) for part in (trainer.node, trainer.edge))
+    nodes = node_counts(rows.node, path, node)
+    edges = edge_counts(rows.edge, path, edge, trainer.width)
     if trainer.extractor.edge_bias:
         zeros = np.zeros((len(path), 1), dtype=np.int32)
-        edges += edge_counts(zeros, path, trainer.edge.w.shape, trainer.width)
+        edges += edge_counts(zeros, path, edge, trainer.width)
     return np.concatenate([nodes.ravel(), edges.ravel()])
 
 
 def weights_of(trainer: Trainer) -> np.ndarray:
-    """All weights, with those that wait for a feature, in the order of `counts_of`."""
-    return np.concatenate([trainer.node.w.ravel(), trainer.edge.w.ravel()]).astype(np.float64)
+    """The weights of all features, zero for those without any, in the order of `counts_of`."""
+    parts = [by_feature(part).ravel() for part in (trainer.node, trainer.edge)]
+    return np.concatenate(parts).astype(np.float64)
