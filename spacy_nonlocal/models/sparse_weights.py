@@ -45,8 +45,10 @@ class SparseWeights:
         self.used = claim(rows, wanted.view(np.uint8), self._slots, self.used)
         if self.used > len(self.w):
             room = max(self.used, len(self.w) + len(self.w) // 4)
-            self.w = _grown(self.w, room)
-            self.u = _grown(self.u, room) if self.averaged else self.u
+            # In place: for a moment, a copy would take as much memory again. New rows are zero.
+            self.w.resize((room, self.columns), refcheck=False)
+            if self.averaged:
+                self.u.resize((room, self.columns), refcheck=False)
 
     def distinct(self, rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
         """RETURNS (Tuple[ndarray, int]): The features, numbered from 0, and how many there are."""
@@ -99,9 +101,9 @@ class SparseWeights:
 
     def add_to(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
         """RETURNS (ndarray): The total with the weights added, larger if there are more weights now."""
-        total = _grown(total, len(self.w))
-        total += self.w
-        return total
+        grown = np.zeros_like(self.w, dtype=np.float64)
+        grown[: len(total)] = total
+        return grown + self.w
 
     def reset(self) -> None:
         """Set all weights to zero."""
@@ -126,13 +128,3 @@ class SparseWeights:
         out.w = unpack_sparse(f"{prefix}.w", arrays, columns, source)
         out.u = unpack_sparse(f"{prefix}.u", arrays, columns if averaged else 0, source)
         return out
-
-
-def _grown(array: NDArray[Any], length: int) -> NDArray[Any]:
-    """The array, with zeros added until it is so long."""
-    if len(array) >= length:
-        return array
-    # np.zeros takes memory only where something is written; np.concatenate would write everywhere.
-    out = np.zeros((length, array.shape[1]), dtype=array.dtype)
-    out[: len(array)] = array
-    return out
