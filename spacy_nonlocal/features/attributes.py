@@ -159,9 +159,9 @@ class AttributeReader:
                 # As signed numbers: heads and sentence starts may be negative.
                 value = int(read_column(doc, IDS[name.upper()]).astype(np.int64)[token.i])
             return str(value)
-        if name == "lower_lexicon" or _CLUSTER.fullmatch(name):
-            return str(_word_function(name, self)(token.lex))
-        return _text_function(name)(token.text)
+        if _is_text(name):
+            return _text_function(name)(token.text)
+        return str(_word_function(name, self)(token.lex))
 
     def _is_word_attr(self, name: str) -> bool:
         """Tell word attributes from token attributes; raise for a name that is neither."""
@@ -219,9 +219,9 @@ class WordTable:
     def __init__(self, reader: AttributeReader) -> None:
         names = reader.word_attrs
         self._spacy = [(i, IDS[n.upper()]) for i, n in enumerate(names) if n in SPACY_WORD_ATTRS]
-        self._ours = [
-            (i, _word_function(n, reader)) for i, n in enumerate(names) if n not in SPACY_WORD_ATTRS
-        ]
+        ours = [(i, n) for i, n in enumerate(names) if n not in SPACY_WORD_ATTRS]
+        self._of_words = [(i, _word_function(n, reader)) for i, n in ours if not _is_text(n)]
+        self._of_texts = [(i, _text_function(n)) for i, n in ours if _is_text(n)]
         # Gazetteer matching needs two numbers per word, for each way of reading it (as written, in lower case).
         cases = sorted({gazetteer.lower for gazetteer in reader.gazetteers.values()})
         self._cases = {lower: len(names) + 2 * i for i, lower in enumerate(cases)}
@@ -268,12 +268,19 @@ class WordTable:
         if self._spacy:
             array = read_columns(doc, [attr for _, attr in self._spacy])
             self._values[rows[:, None], [column for column, _ in self._spacy]] = array[positions]
-        for row, position in zip(rows.tolist(), positions.tolist(), strict=True):
-            lex = doc[position].lex
-            for column, function in self._ours:
-                self._values[row, column] = function(lex)
-            for lower, column in self._cases.items():
-                self._values[row, column : column + 2] = word_values(lex.text, lower)
+        words = [doc[position].lex for position in positions.tolist()]
+        texts = [lex.text for lex in words]
+        for column, function in self._of_texts:
+            self._set(rows, column, [get_string_id(function(text)) for text in texts])
+        for column, number in self._of_words:
+            self._set(rows, column, [number(lex) for lex in words])
+        for lower, column in self._cases.items():
+            pairs = [word_values(text, lower) for text in texts]
+            self._set(rows, column, [pair[0] for pair in pairs])
+            self._set(rows, column + 1, [pair[1] for pair in pairs])
+
+    def _set(self, rows: NDArray[np.int32], column: int, values: list[int]) -> None:
+        self._values[rows, column] = np.array(values, dtype=np.uint64)
 
     def _grow(self, n: int) -> None:
         if n > len(self._values):
@@ -284,27 +291,28 @@ class WordTable:
             self._values = values
 
 
-def _word_function(name: str, reader: AttributeReader) -> Callable[[Lexeme], int]:
-    """The function that computes one of our word attributes, as a number."""
-    cluster = _CLUSTER.fullmatch(name)
-    if cluster:
-        bits = int(cluster[1])
-        clusters = reader.clusters
-        if clusters is None:
-            return lambda lex: lexeme_code(lex.cluster, bits)
-        return lambda lex: clusters.code(lex.text, bits)
-    if name == "lower_lexicon":
-        return lambda lex: int(lex.lower in reader.lower_lexicon)
-    text_function = _text_function(name)
-    return lambda lex: get_string_id(text_function(lex.text))
+def _is_text(name: str) -> bool:
+    """Whether one of our word attributes is a text, made from the word's own."""
+    return name in ("form", "shape_short") or _AFFIX.fullmatch(name) is not None
 
 
 def _text_function(name: str) -> Callable[[str], str]:
-    """The function that computes a word attribute which is a text itself."""
+    """The function that makes a word attribute from the word."""
     match = _AFFIX.fullmatch(name)
     if match:
         return partial(affix, side=match[1], length=int(match[2]))
     return {"form": word_form, "shape_short": short_shape}[name]
+
+
+def _word_function(name: str, reader: AttributeReader) -> Callable[[Lexeme], int]:
+    """The function that looks a word attribute up."""
+    if name == "lower_lexicon":
+        return lambda lex: int(lex.lower in reader.lower_lexicon)
+    bits = int(name.partition(":")[2])
+    clusters = reader.clusters
+    if clusters is None:
+        return lambda lex: lexeme_code(lex.cluster, bits)
+    return lambda lex: clusters.code(lex.text, bits)
 
 
 def _extension_values(doc: Doc, name: str) -> NDArray[np.uint64]:

@@ -9,4 +9,5 @@ def score_rows(
     weights: NDArray[float32],
     base: NDArray[float32],
     out: NDArray[float32],
+    slots: NDArray[int32] | None = None,
 ) -> None: ...

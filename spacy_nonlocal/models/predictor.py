@@ -82,15 +82,11 @@ class Predictor:
         """RETURNS (Dict[str, ndarray]): Keys and weights of the features that have any."""
         L = self.n_labels
         edges = self.edge_weights.reshape(-1, L, self.width)[:, :, :L].reshape(-1, L * L)
-        nodes = self.node_weights[:, :L]
-        node_rows = np.any(nodes, axis=1)
-        # The label pair alone is row 0, even if it never got a weight.
-        edge_rows = np.append(True, np.any(edges[1:], axis=1))
+        nodes = pack_sparse("node", self.node_weights[:, :L])
         return {
-            "node.keys": self.node_table.keys()[node_rows],
-            **pack_sparse("node", nodes[node_rows]),
-            "edge.keys": self.edge_table.keys()[edge_rows],
-            **pack_sparse("edge", edges[edge_rows]),
+            **_without_empty_rows("node", nodes, self.node_table, always=0),
+            # The label pair alone is row 0, even if it never got a weight.
+            **_without_empty_rows("edge", pack_sparse("edge", edges), self.edge_table, always=1),
         }
 
     @classmethod
@@ -119,6 +115,15 @@ class Predictor:
         """Raise if a weight is not a finite number."""
         if not (np.isfinite(self.node_weights).all() and np.isfinite(self.edge_weights).all()):
             raise ValueError(Errors.NL207.format(name=name))
+
+
+def _without_empty_rows(
+    name: str, arrays: dict[str, NDArray[Any]], table: KeyTable, always: int
+) -> dict[str, NDArray[Any]]:
+    """The keys and weights of features that have any, and of the first `always` ones."""
+    mask = arrays[f"{name}.mask"]
+    rows = np.any(mask, axis=1) | (np.arange(len(mask)) < always)
+    return {f"{name}.keys": table.keys()[rows], **arrays, f"{name}.mask": mask[rows]}
 
 
 class WordScores:

@@ -30,6 +30,12 @@ class SparseWeights:
         self._slots = np.full(0, -1, dtype=np.int32)  # where the weights of each feature are
         self._numbers = np.full(0, -1, dtype=np.int32)
 
+    @property
+    def slots(self) -> NDArray[np.int32]:
+        """RETURNS (ndarray): int32[features], where the weights of each are, -1 for none."""
+        self._follow()
+        return self._slots
+
     def places(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
         """RETURNS (ndarray): Where the weights of features are, -1 for features without any."""
         self._follow()

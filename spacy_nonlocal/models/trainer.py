@@ -134,27 +134,25 @@ class Trainer:
 
     def lattice(self, rows: Rows) -> Lattice:
         """RETURNS (Lattice): Scores of a sequence under the raw weights."""
-        places = Rows(self.node.places(rows.node), self.edge.places(rows.edge))
-        return self._lattice(places, self.node.w, self.edge.w, self.edge.w[0])
+        node = np.empty((len(rows.node), self.width), dtype=np.float32)
+        slots = self.node.slots
+        score_rows(rows.node, self.extractor.groups, self.node.w, self.base_node, node, slots)
+        places, bias = self.edge.places(rows.edge), self.base_edge + self.edge.w[0]
+        return Lattice(node, self._edge_scores(places, self.edge.w, bias))
 
     def mean_lattice(self, rows: Rows) -> Lattice:
         """RETURNS (Lattice): Scores under the weights for prediction, of which only those needed are computed."""
-        node_places, node_weights = self.node.mean_of(rows.node, self.clock)
-        edge_places, edge_weights = self.edge.mean_of(rows.edge, self.clock)
+        node = np.empty((len(rows.node), self.width), dtype=np.float32)
+        places, weights = self.node.mean_of(rows.node, self.clock)
+        score_rows(places, self.extractor.groups, weights, self.base_node, node)
+        places, weights = self.edge.mean_of(rows.edge, self.clock)
         _, bias = self.edge.mean_of(np.zeros((1, 1), dtype=np.int32), self.clock)
-        return self._lattice(Rows(node_places, edge_places), node_weights, edge_weights, bias[0])
+        return Lattice(node, self._edge_scores(places, weights, self.base_edge + bias[0]))
 
-    def _lattice(
-        self,
-        places: Rows,
-        node_weights: NDArray[np.float32],
-        edge_weights: NDArray[np.float32],
-        bias: NDArray[np.float32],
-    ) -> Lattice:
-        node = np.empty((len(places.node), self.width), dtype=np.float32)
-        score_rows(places.node, self.extractor.groups, node_weights, self.base_node, node)
-        groups, bias = self._edge_groups, self.base_edge + bias
-        return Lattice(node, edge_scores(places.edge, groups, edge_weights, bias, self.n_labels))
+    def _edge_scores(
+        self, places: NDArray[np.int32], weights: NDArray[np.float32], bias: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        return edge_scores(places, self._edge_groups, weights, bias, self.n_labels)
 
     def move(self, rows: Rows, move: Move) -> None:
         """Change the weights."""

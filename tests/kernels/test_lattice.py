@@ -122,9 +122,45 @@ def test_row_out_of_range(row):
     with pytest.raises(ValueError, match=f"NL610.*Token 1 .* row {row}, .* 3 rows"):
         check_rows(rows, 3)
     out = np.ones((2, 4), dtype=np.float32)
-    with pytest.raises(ValueError, match="NL610"):
+    with pytest.raises(ValueError, match=f"NL610.*Token 1 .* row {row}, .* 3 rows"):
         score_rows(rows, ints([0, 2]), np.zeros((3, 4), np.float32), floats([0] * 4), out)
-    assert np.all(out == 1)
+    with pytest.raises(ValueError, match=f"NL610.*Token 1 .* row {row}, .* 3 rows"):
+        score_rows(
+            rows, ints([0, 2]), np.zeros((9, 4), np.float32), floats([0] * 4), out, ints([0, 1, 2])
+        )
+
+
+def test_slots_out_of_range():
+    out = np.zeros((1, 4), dtype=np.float32)
+    with pytest.raises(ValueError, match="NL610.*row 5, .* 3 rows"):
+        score_rows(
+            ints([[1]]),
+            ints([0, 1]),
+            np.zeros((3, 4), np.float32),
+            floats([0] * 4),
+            out,
+            ints([0, 5]),
+        )
+
+
+def test_slots_say_where_the_weights_are():
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(6, 8)).astype(np.float32)
+    slots = ints([4, -1, 0, 5, -1, 2])
+    rows = rng.integers(-1, 6, size=(20, 7)).astype(np.int32)
+    groups, base = ints([0, 3, 7]), rng.normal(size=8).astype(np.float32)
+    places = np.where(rows < 0, -1, slots[rows]).astype(np.int32)
+    want, got = np.empty((2, 20, 8), dtype=np.float32)
+    score_rows(places, groups, weights, base, want)
+    score_rows(rows, groups, weights, base, got, slots)
+    assert np.array_equal(want, got)
+
+
+def test_slots_without_any_feature():
+    out = np.zeros((2, 4), dtype=np.float32)
+    weights = np.zeros((0, 4), dtype=np.float32)
+    score_rows(ints([[-1], [-1]]), ints([0, 1]), weights, floats([1, 2, 3, 4]), out, ints([]))
+    assert out.tolist() == [[1, 2, 3, 4]] * 2
 
 
 def test_rows_in_range():
