@@ -54,9 +54,16 @@ def pack(kind: str, settings: Mapping[str, Any], arrays: Arrays) -> bytes:
     text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode(
         "utf8"
     )
-    parts = [_FIXED.pack(MAGIC, VERSION, len(text)), text, *(a.tobytes() for a in little.values())]
-    body = b"".join(parts)
-    return body + hashlib.sha256(body).digest()
+    # Views of the arrays, which may be large: the only copy is the one that is returned.
+    parts = [
+        _FIXED.pack(MAGIC, VERSION, len(text)),
+        text,
+        *(a.data for a in little.values() if a.size),
+    ]
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return b"".join([*parts, digest.digest()])
 
 
 def unpack(data: bytes, kind: str, source: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

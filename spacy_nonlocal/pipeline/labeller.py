@@ -21,6 +21,7 @@ from thinc.api import Model, Optimizer
 from tqdm import tqdm
 
 from ..codecs import Codec
+from ..doc_arrays import read_column
 from ..errors import Errors, Warnings
 from ..features.attributes import Encoded
 from ..kernels.viterbi import viterbi
@@ -143,7 +144,7 @@ class SequenceLabeller(SavedPipe):
             return [(0, len(doc))] if len(doc) else []
         if not doc.has_annotation("SENT_START"):
             raise ValueError(Errors.NL406.format(name=self.name, where=describe(doc)))
-        starts = doc.to_array(SENT_START) == 1
+        starts = read_column(doc, SENT_START) == 1
         starts[0] = True
         edges = [*np.flatnonzero(starts).tolist(), len(doc)]
         return list(zip(edges[:-1], edges[1:], strict=True))
@@ -184,7 +185,8 @@ class SequenceLabeller(SavedPipe):
         examples (Iterable[Example]): The examples.
         drop (float): Has no effect: there is no dropout.
         sgd (Optional[Optimizer]): Has no effect: the learner sets its own steps.
-        losses (Optional[Dict[str, float]]): The number of tokens that were labelled wrong is added here.
+        losses (Optional[Dict[str, float]]): Here is added at how many tokens the labelling that the learner moved
+            away from was wrong.
         RETURNS (Dict[str, float]): The losses.
         """
         losses = {} if losses is None else losses
