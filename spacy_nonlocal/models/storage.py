@@ -55,11 +55,8 @@ def pack(kind: str, settings: Mapping[str, Any], arrays: Arrays) -> bytes:
         "utf8"
     )
     # Views of the arrays, which may be large: the only copy is the one that is returned.
-    parts = [
-        _FIXED.pack(MAGIC, VERSION, len(text)),
-        text,
-        *(a.data for a in little.values() if a.size),
-    ]
+    parts: list[bytes | memoryview] = [_FIXED.pack(MAGIC, VERSION, len(text)), text]
+    parts += [memoryview(a).cast("B") for a in little.values() if a.size]
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
