@@ -20,7 +20,7 @@ import struct
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,7 @@ def pack(kind: str, settings: Mapping[str, Any], arrays: Arrays) -> bytes:
     )
     # Views of the arrays, which may be large: the only copy is the one that is returned.
     parts: list[bytes | memoryview] = [_FIXED.pack(MAGIC, VERSION, len(text)), text]
-    parts += [memoryview(a).cast("B") for a in little.values() if a.size]
+    parts += [memoryview(cast(Any, a)).cast("B") for a in little.values() if a.size]
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
