@@ -79,6 +79,7 @@ def number_table(args: argparse.Namespace, results: dict[str, Any]) -> str:
         ["features (ours: initialize), s", *seconds("features")],
         ["passes (peer: append + train), s", *seconds("passes")],
         ["  append, s", *seconds("append")],
+        ["  nlp.update without a component, s", *seconds("around")],
         ["training in all, s", *seconds("training")],
         ["saving the model, s", *seconds("saving")],
         ["tagging, first time, tokens/s", *speeds("first")],
