@@ -275,6 +275,9 @@ class Errors(metaclass=_Catalogue):
     )
     NL619 = "Edge scores are {width} wide, which is too narrow for {labels} labels."
     NL620 = "Some scores are not numbers, or infinite: the weights have grown out of bounds. Train with smaller steps."
+    NL621 = "Spans have {columns} columns, but need four: start, end, and the labels that must not be around them."
+    NL622 = "Span {span} does not fit {length} tokens and {labels} labels."
+    NL623 = "The {what} have shape {given}, which does not fit features with {columns} columns."
 
 
 class Warnings(metaclass=_Catalogue):

@@ -63,13 +63,15 @@ def renumber(
 ):
     """Number the features that occur in a few tokens 0, 1, 2, ….
 
-    RETURNS (Tuple[ndarray, int]): int32[T, K], -1 where rows has it, and how many different features there are.
+    RETURNS (Tuple[ndarray, ndarray]): int32[T, K], -1 where rows has it, and int32[n], the features in their new order.
     """
     cdef Py_ssize_t t, k
     cdef row_t row, n = 0
     check_rows(rows, numbers.shape[0])
     out = np.empty((rows.shape[0], rows.shape[1]), dtype=np.int32)
+    distinct = np.empty(rows.shape[0] * rows.shape[1], dtype=np.int32)
     cdef row_t[:, ::1] number = out
+    cdef row_t[::1] feature = distinct
     with nogil:
         for t in range(rows.shape[0]):
             for k in range(rows.shape[1]):
@@ -79,10 +81,9 @@ def renumber(
                     continue
                 if numbers[row] < 0:
                     numbers[row] = n
+                    feature[n] = row
                     n += 1
                 number[t, k] = numbers[row]
-        for t in range(rows.shape[0]):
-            for k in range(rows.shape[1]):
-                if rows[t, k] >= 0:
-                    numbers[rows[t, k]] = -1
-    return out, n
+        for t in range(n):
+            numbers[feature[t]] = -1
+    return out, distinct[:n].copy()

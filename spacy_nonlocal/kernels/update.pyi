@@ -30,3 +30,18 @@ def squared_distance(
     n_labels: int,
     width: int,
 ) -> float: ...
+def gather(
+    numbers: NDArray[int32], beliefs: NDArray[float32], out: NDArray[float32]
+) -> None: ...
+def add_rows(
+    places: NDArray[int32],
+    change: NDArray[float32],
+    step: float,
+    w: NDArray[float32],
+    u: NDArray[float64],
+    clock: float,
+    rates: NDArray[float32],
+) -> None: ...
+def clip_rows(
+    places: NDArray[int32], w: NDArray[float32], applied: NDArray[float32], total: float
+) -> None: ...

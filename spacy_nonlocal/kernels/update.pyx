@@ -1,7 +1,9 @@
-"""The one update kernel: w += step * (Φ(gold) - Φ(guess)), and what goes with it.
+"""The one update kernel: w += step * (Φ(gold) - E[Φ]), and what goes with it.
 
-Features fire on the tokens where two labellings differ, and on the label pairs that end or begin there; all others
-cancel. Averaging costs nothing extra: beside w += Δ it keeps u += clock·Δ, where the clock counts the examples seen
+Where the expectation is over one labelling, features fire on the tokens where two labellings differ, and on the label
+pairs that end or begin there; all others cancel (`move_nodes`, `move_edges`). Where it is over all labellings, every
+token has beliefs: they are summed up for each feature of a sequence first (`gather`), so that weights, which lie
+scattered over memory, are touched once (`add_rows`). Averaging costs nothing extra: beside w += Δ it keeps u += clock·Δ, where the clock counts the examples seen
 before; the mean of w over all examples is then w - u / clock.
 """
 
@@ -12,6 +14,12 @@ from .lattice import check_rows
 import numpy as np
 
 from ..errors import Errors
+
+cdef extern from "vector.h":
+    void nl_add(weight_t* out, const weight_t* x, Py_ssize_t n) noexcept nogil
+    void nl_add_scaled(
+        weight_t* w, sum_t* u, const weight_t* change, weight_t step, const weight_t* rates, sum_t clock, Py_ssize_t n
+    ) noexcept nogil
 
 
 cdef inline void add(
@@ -137,3 +145,105 @@ def squared_distance(
                         bump(count, rows[t, k], right, -sign)
                         bump(count, rows[t, k], wrong, sign)
     return total
+
+
+def gather(
+    const row_t[:, ::1] numbers,         # [T, K] features, numbered from 0; -1 for none
+    const weight_t[:, ::1] beliefs,      # [T, columns]
+    weight_t[:, ::1] out,                # [features, columns] in and out
+):
+    """out[k] += Σ beliefs[t], over all t where feature k fires"""
+    cdef Py_ssize_t t, k, columns = beliefs.shape[1]
+    if beliefs.shape[0] != numbers.shape[0]:
+        raise ValueError(Errors.NL608.format(what="beliefs", given=beliefs.shape[0], expected=numbers.shape[0]))
+    check_rows(numbers, out.shape[0])
+    check_columns(out, columns)
+    if columns == 0:
+        return
+    with nogil:
+        for t in range(numbers.shape[0]):
+            for k in range(numbers.shape[1]):
+                if numbers[t, k] >= 0:
+                    nl_add(&out[numbers[t, k], 0], &beliefs[t, 0], columns)
+
+
+def add_rows(
+    const row_t[::1] places,             # [n] distinct
+    const weight_t[:, ::1] change,       # [n, columns]
+    weight_t step,
+    weight_t[:, ::1] w,                  # [R, columns] in and out
+    sum_t[:, ::1] u,                     # [R, columns] in and out, or [0, 0] if weights are not averaged
+    sum_t clock,
+    const weight_t[:, ::1] rates,        # [R, 1] a rate for each feature, [R, columns] for each weight, or [0, 0]
+):
+    """w[places] += step * rates[places] * change, and the sums for averaging"""
+    cdef Py_ssize_t i, columns = change.shape[1]
+    cdef bint averaged = u.shape[0] > 0
+    check_places(places, change.shape[0], w, columns)
+    if averaged and (u.shape[0] != w.shape[0] or u.shape[1] != columns):
+        raise ValueError(Errors.NL618.format(
+            weights=(w.shape[0], w.shape[1]), sums=(u.shape[0], u.shape[1]), columns=columns
+        ))
+    if rates.shape[0] and (rates.shape[0] < w.shape[0] or (rates.shape[1] != 1 and rates.shape[1] != columns)):
+        raise ValueError(Errors.NL623.format(what="rates", given=(rates.shape[0], rates.shape[1]), columns=columns))
+    cdef Py_ssize_t kind = 0 if not rates.shape[0] else (1 if rates.shape[1] == 1 else 2)
+    if columns == 0:
+        return
+    with nogil:
+        for i in range(places.shape[0]):
+            nl_add_scaled(
+                &w[places[i], 0], &u[places[i], 0] if averaged else NULL, &change[i, 0],
+                step * rates[places[i], 0] if kind == 1 else step, &rates[places[i], 0] if kind == 2 else NULL,
+                clock, columns
+            )
+
+
+def clip_rows(
+    const row_t[::1] places,             # [n] distinct
+    weight_t[:, ::1] w,                  # [R, columns] in and out
+    weight_t[:, ::1] applied,            # [R, columns] in and out: the penalty that each weight has had, with its sign
+    sum_t total,                         # the penalty that each weight could have had by now
+):
+    """Pull weights towards zero, but never across it: the cumulative L1 penalty (Tsuruoka et al. 2009).
+
+        w > 0:  w' = max(0, w - (total + applied))        w < 0:  w' = min(0, w + (total - applied))
+        applied' = applied + w' - w
+    """
+    cdef Py_ssize_t i, y
+    cdef sum_t before, after
+    check_places(places, places.shape[0], w, w.shape[1])
+    if applied.shape[0] != w.shape[0] or applied.shape[1] != w.shape[1]:
+        raise ValueError(Errors.NL623.format(
+            what="penalties", given=(applied.shape[0], applied.shape[1]), columns=w.shape[1]
+        ))
+    with nogil:
+        for i in range(places.shape[0]):
+            for y in range(w.shape[1]):
+                before = w[places[i], y]
+                if before > 0:
+                    after = max(0.0, before - (total + applied[places[i], y]))
+                elif before < 0:
+                    after = min(0.0, before + (total - applied[places[i], y]))
+                else:
+                    continue
+                w[places[i], y] = <weight_t> after
+                applied[places[i], y] += <weight_t> (after - before)
+
+
+cdef int check_columns(const weight_t[:, ::1] w, Py_ssize_t columns) except -1:
+    if w.shape[1] != columns:
+        raise ValueError(Errors.NL623.format(what="weights", given=(w.shape[0], w.shape[1]), columns=columns))
+    return 0
+
+
+cdef int check_places(
+    const row_t[::1] places, Py_ssize_t n, const weight_t[:, ::1] w, Py_ssize_t columns
+) except -1:
+    cdef Py_ssize_t i
+    check_columns(w, columns)
+    if places.shape[0] != n:
+        raise ValueError(Errors.NL608.format(what="changes", given=n, expected=places.shape[0]))
+    for i in range(n):
+        if not 0 <= places[i] < w.shape[0]:
+            raise ValueError(Errors.NL610.format(row=places[i], rows=w.shape[0], position=i))
+    return 0

@@ -56,8 +56,8 @@ class SparseWeights:
             if self.averaged:
                 self.u.resize((room, self.columns), refcheck=False)
 
-    def distinct(self, rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
-        """RETURNS (Tuple[ndarray, int]): The features, numbered from 0, and how many there are."""
+    def distinct(self, rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """RETURNS (Tuple[ndarray, ndarray]): The features, numbered from 0, and which they are."""
         if len(self._numbers) < len(self.features):
             self._numbers = np.full(len(self.features), -1, dtype=np.int32)
         return renumber(rows, self._numbers)

@@ -250,8 +250,8 @@ def _squared_distance(
     n_labels: int,
     width: int,
 ) -> float:
-    numbers, n = weights.distinct(rows)
-    counts = np.zeros((n, weights.columns), dtype=np.float32)
+    numbers, features = weights.distinct(rows)
+    counts = np.zeros((len(features), weights.columns), dtype=np.float32)
     return squared_distance(numbers, gold, guess, counts, n_labels, width)
 
 
