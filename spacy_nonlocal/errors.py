@@ -240,8 +240,22 @@ class Errors(metaclass=_Catalogue):
     NL416 = "Component '{name}': bpm_runs is {runs}, but has to be 0 (off) or the number of runs."
 
     # --- 5xx: learners -------------------------------------------------------------------------
-    NL501 = "{learner}: `{setting}` is {value}, but has to be a number greater than 0."
+    NL501 = (
+        "{learner}: `{setting}` is {value}, but has to be a number greater than 0 and at most {limit:g}."
+    )
     NL502 = "{learner}: `{setting}` is {value}, but has to be 0 or a positive number."
+    NL503 = (
+        "{learner}: `{setting}` is {value}, but has to be a number greater than 0 and at most 1."
+    )
+    NL504 = "{learner}: `alpha` is {alpha}, but must not be less than `beta` ({beta})."
+    NL505 = (
+        "Component '{name}': training diverges in {where}: the objective of {learner} is {loss}. The weights "
+        "are as they were before this document. Lower `{setting}` (it is {value}) and train anew."
+    )
+    NL506 = (
+        "Component '{name}': no first step between {lowest:g} and {highest:g} lets {learner} learn from a sample of "
+        "the training data. Check the data, or set `rate` yourself."
+    )
 
     # --- 6xx: kernels --------------------------------------------------------------------------
     NL601 = (

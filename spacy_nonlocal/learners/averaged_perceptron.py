@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ..models.rules import Rule
 from .perceptron import Perceptron
 
 
@@ -11,4 +12,6 @@ class AveragedPerceptron(Perceptron):
     """Learn with the perceptron's rule; predict with the mean of the weights."""
 
     name: ClassVar[str] = "AveragedPerceptron"
-    averaged = True
+
+    def __init__(self) -> None:
+        self.rule = Rule(averaged=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..kernels.nbest import two_best
 from ..models.lattice import Lattice, Move
+from ..models.rules import Rule
 from .learner import Distance, Learner, Verdict, check_not_negative, token_errors
 
 
@@ -26,7 +27,7 @@ class MarginPerceptron(Learner):
     def __init__(self, margin: float = 1000.0, average: bool = True) -> None:
         check_not_negative(self.name, "margin", margin)
         self.margin = margin
-        self.averaged = average
+        self.rule = Rule(average)
 
     def judge(self, lattice: Lattice, gold: NDArray[np.int32], distance: Distance) -> Verdict:
         (best, score), *others = two_best(lattice.node, lattice.edge)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..kernels.viterbi import score_path, viterbi
 from ..models.lattice import Lattice, Move
+from ..models.rules import Rule
 from .learner import Distance, Learner, Verdict, check_positive, token_errors
 
 
@@ -27,7 +28,7 @@ class PassiveAggressive(Learner):
     def __init__(self, C: float = 1.0, average: bool = True) -> None:  # noqa: N803
         check_positive(self.name, "C", C)
         self.C = C
-        self.averaged = average
+        self.rule = Rule(average)
 
     def judge(self, lattice: Lattice, gold: NDArray[np.int32], distance: Distance) -> Verdict:
         tokens = np.arange(len(gold))

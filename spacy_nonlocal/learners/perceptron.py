@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..kernels.viterbi import viterbi
 from ..models.lattice import Lattice, Move
+from ..models.rules import Rule
 from .learner import Distance, Learner, Verdict, token_errors
 
 
@@ -16,7 +17,9 @@ class Perceptron(Learner):
     """Learn with the perceptron's rule; predict with the final weights."""
 
     name: ClassVar[str] = "Perceptron"
-    averaged = False
+
+    def __init__(self) -> None:
+        self.rule = Rule(averaged=False)
 
     def judge(self, lattice: Lattice, gold: NDArray[np.int32], distance: Distance) -> Verdict:
         best, _ = viterbi(lattice.node, lattice.edge)

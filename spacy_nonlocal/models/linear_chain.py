@@ -18,12 +18,14 @@ from ..errors import Errors
 from ..features.attributes import Encoded
 from ..features.extractor import FeatureExtractor
 from ..features.feature_templates import FeatureTemplates
-from .lattice import Lattice, Move
+from .lattice import Gradient, Lattice, Move
 from .predictor import Predictor
+from .rules import Rule, make_rule
 from .storage import pack, unpack
 from .trainer import Rows, Trainer
 
-Backprop = Callable[[list[Move | None]], list[Any]]
+Change = Move | Gradient | None
+Backprop = Callable[[list[Change]], list[Any]]
 
 
 def LinearChain(features: FeatureTemplates) -> Model[list[Encoded], list[Lattice]]:  # noqa: N802
@@ -39,7 +41,7 @@ def forward(
 ) -> tuple[list[Lattice], Backprop]:
     """Score sequences: with the raw weights while training, else with those for prediction.
 
-    Backpropagation takes, instead of a gradient, one Move (or None) for each sequence.
+    Backpropagation takes, instead of a gradient, one Move or Gradient (or None) for each sequence.
     """
     shim = cast(LinearChainShim, model.shims[0])
     # One by one: to encode a document may empty the table of words that the one before refers to.
@@ -49,7 +51,7 @@ def forward(
     trainer = shim.trainer
     rows = [trainer.rows(each, learn=True) for each in encoded]
 
-    def backprop(moves: list[Move | None]) -> list[Any]:
+    def backprop(moves: list[Change]) -> list[Any]:
         for each, move in zip(rows, moves, strict=True):
             shim.learn(each, move)
         return []
@@ -57,7 +59,7 @@ def forward(
     return [trainer.lattice(each) for each in rows], backprop
 
 
-def _no_backprop(moves: list[Move | None]) -> list[Any]:
+def _no_backprop(moves: list[Change]) -> list[Any]:
     raise ValueError(Errors.NL208)
 
 
@@ -86,7 +88,7 @@ class LinearChainShim(Shim):
         sequences: Callable[[Doc, Encoded], Iterable[Encoded]],
         labels: tuple[str, ...],
         transitions: NDArray[np.bool_],
-        averaged: bool,
+        rule: Rule,
     ) -> None:
         """Collect the features of the training documents, and start with weights of zero.
 
@@ -94,7 +96,7 @@ class LinearChainShim(Shim):
         sequences (Callable[[Doc, Encoded], Iterable[Encoded]]): Cuts a document into sequences.
         labels (Tuple[str, ...]): The labels, in order.
         transitions (ndarray): bool[L, L], which label may follow which.
-        averaged (bool): Whether prediction uses the mean of the weights.
+        rule (Rule): How weights follow a gradient.
         """
         fresh = LinearChainShim(self.features.copy())
         fresh._use(*fresh.features.templates(), labels, transitions)
@@ -102,7 +104,7 @@ class LinearChainShim(Shim):
         extractor.reader.load()
         if "lower_lexicon" in extractor.reader.word_attrs:
             extractor.reader.lower_lexicon.learn(documents())
-        fresh._trainer = Trainer(extractor, transitions, averaged, self.features.min_count)
+        fresh._trainer = Trainer(extractor, transitions, rule, self.features.min_count)
         encoded = (part for doc in documents() for part in sequences(doc, extractor.encode(doc)))
         fresh._trainer.collect(encoded)
         self._become(fresh)
@@ -173,10 +175,12 @@ class LinearChainShim(Shim):
                 return trainer.mean_lattice(trainer.rows(sequence, learn=False))
         return self.predictor.lattice(sequence)
 
-    def learn(self, rows: Rows, move: Move | None) -> None:
+    def learn(self, rows: Rows, move: Change) -> None:
         """Change the weights, if there is anything to change, and count the example."""
         trainer = self.trainer
-        if move is not None:
+        if isinstance(move, Gradient):
+            trainer.follow(rows, move)
+        elif move is not None:
             trainer.move(rows, move)
         trainer.clock += 1
         self._predictor, self._predicted = None, 0
@@ -223,7 +227,7 @@ class LinearChainShim(Shim):
         """
         trainer = self.trainer
         settings = {
-            "averaged": trainer.averaged,
+            "rule": trainer.rule.settings(),
             "min_count": trainer.min_count,
             "model": _digest(model),
             "learner": learner,
@@ -236,14 +240,14 @@ class LinearChainShim(Shim):
         training: tuple[bytes, str] | None,
         *,
         labels: tuple[str, ...] | None = None,
-        averaged: bool | None = None,
+        rule: Rule | None = None,
     ) -> dict[str, Any]:
         """Take over what was saved; nothing changes if any of it is not sound.
 
         model (Tuple[bytes, str]): What `model_bytes` has written, and where it comes from.
         training (Optional[Tuple[bytes, str]]): What `training_bytes` has written, and where it comes from.
         labels (Optional[Tuple[str, ...]]): What the labels have to be.
-        averaged (Optional[bool]): What the learner needs.
+        rule (Optional[Rule]): The learner's, to go on training with; it has to be of the kind that was saved.
         RETURNS (Dict[str, Any]): The learner's name and state, if there is a training file.
         """
         fresh = LinearChainShim(self.features.copy())
@@ -251,9 +255,9 @@ class LinearChainShim(Shim):
         if labels is not None and labels != fresh._labels:
             saved, given = ", ".join(fresh._labels), ", ".join(labels)
             raise ValueError(Errors.NL411.format(source=model[1], saved=saved, given=given))
-        learner = {} if training is None else fresh._load_training(*training, _digest(model[0]))
-        if averaged is not None and fresh._trainer and fresh._trainer.averaged != averaged:
-            raise ValueError(Errors.NL413.format(source=model[1], learner=learner.get("name")))
+        learner = {}
+        if training is not None:
+            learner = fresh._load_training(*training, _digest(model[0]), rule)
         self._become(fresh)
         return learner
 
@@ -265,17 +269,21 @@ class LinearChainShim(Shim):
         self.extractor.reader.set_state(resources)
         self._predictor = Predictor.from_state(self.extractor, self._transitions, arrays, source)
 
-    def _load_training(self, data: bytes, source: str, model: str) -> dict[str, Any]:
+    def _load_training(
+        self, data: bytes, source: str, model: str, rule: Rule | None
+    ) -> dict[str, Any]:
         settings, arrays = unpack(data, "training", source)
         if settings["model"] != model:
             raise ValueError(Errors.NL211.format(source=source))
-        averaged, min_count = settings["averaged"], settings["min_count"]
-        self._trainer = Trainer(self.extractor, self._transitions, averaged, min_count)
+        saved, learner = _saved_rule(settings), settings["learner"]
+        if rule is not None and (rule.name, rule.averaged) != (saved.name, saved.averaged):
+            raise ValueError(Errors.NL413.format(source=source, learner=learner.get("name")))
+        min_count = settings["min_count"]
+        self._trainer = Trainer(self.extractor, self._transitions, rule or saved, min_count)
         self._trainer.set_state(arrays, source)
         # The same weights, from one table instead of two.
         self._predictor = None
-        learner: dict[str, Any] = settings["learner"]
-        return learner
+        return cast(dict[str, Any], learner)
 
     def to_bytes(self) -> bytes:
         """RETURNS (bytes): Both files in one, for thinc; empty for a model that was never initialized."""
@@ -292,6 +300,11 @@ class LinearChainShim(Shim):
             model, *training = [(files[name].tobytes(), "linear_chain") for name in sorted(files)]
             self.load(model, training[0] if training else None)
         return self
+
+
+def _saved_rule(settings: dict[str, Any]) -> Rule:
+    # Files of version 0.1 have no rule, because there was only one.
+    return make_rule(settings["rule"]) if "rule" in settings else Rule(settings["averaged"])
 
 
 def _digest(data: bytes) -> str:

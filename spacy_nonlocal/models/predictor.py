@@ -58,9 +58,9 @@ class Predictor:
             trainer.extractor,
             transitions,
             KeyTable(trainer.node.keys()),
-            trainer.node.mean(trainer.clock),
+            trainer.node.mean(trainer.clock, trainer.penalty),
             KeyTable(trainer.edge.keys()),
-            trainer.edge.mean(trainer.clock),
+            trainer.edge.mean(trainer.clock, trainer.penalty),
         )
 
     def lattice(self, sequence: Encoded) -> Lattice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..kernels.slots import claim, look_up, renumber
 from .feature_table import FeatureTable
+from .rules import Rule
 from .storage import Arrays, pack_sparse, unpack_sparse
 
 
@@ -17,16 +19,21 @@ class SparseWeights:
 
     features (FeatureTable): The features; the table may grow.
     columns (int): Weights per feature.
-    averaged (bool): Whether to keep the sums that averaging needs.
+    rule (Rule): How they move: it says what is kept beside them.
     """
 
-    def __init__(self, features: FeatureTable, columns: int, averaged: bool) -> None:
+    def __init__(self, features: FeatureTable, columns: int, rule: Rule) -> None:
         self.features = features
         self.columns = columns
-        self.averaged = averaged
+        self.rule = rule
+        self.averaged = rule.averaged
         self.used = 0
         self.w = np.zeros((0, columns), dtype=np.float32)
-        self.u = np.zeros((0, columns if averaged else 0), dtype=np.float64)
+        self.u = np.zeros((0, columns if self.averaged else 0), dtype=np.float64)
+        self.beside = {
+            name: np.zeros((0, width), dtype=np.float32)
+            for name, (width, _) in rule.beside(columns).items()
+        }
         self._slots = np.full(0, -1, dtype=np.int32)  # where the weights of each feature are
         self._numbers = np.full(0, -1, dtype=np.int32)
 
@@ -55,6 +62,11 @@ class SparseWeights:
             self.w.resize((room, self.columns), refcheck=False)
             if self.averaged:
                 self.u.resize((room, self.columns), refcheck=False)
+            for name, (width, value) in self.rule.beside(self.columns).items():
+                array = self.beside[name]
+                before = len(array)
+                array.resize((room, width), refcheck=False)
+                array[before:] = value
 
     def distinct(self, rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """RETURNS (Tuple[ndarray, ndarray]): The features, numbered from 0, and which they are."""
@@ -78,12 +90,12 @@ class SparseWeights:
         rows[self._slots[taken]] = taken
         return rows
 
-    def mean(self, clock: int) -> NDArray[np.float32]:
+    def mean(self, clock: int, penalty: float) -> NDArray[np.float32]:
         """RETURNS (ndarray): The mean of the weights over all examples, or the weights if they are not averaged."""
-        return self._mean(slice(0, self.used), clock)
+        return self._mean(slice(0, self.used), clock, penalty)
 
     def mean_of(
-        self, rows: NDArray[np.int32], clock: int
+        self, rows: NDArray[np.int32], clock: int, penalty: float
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """The same for a few features only, where the mean of all would take longer.
 
@@ -92,9 +104,9 @@ class SparseWeights:
         """
         used, where = np.unique(self.places(rows), return_inverse=True)
         none = int(len(used) > 0 and used[0] < 0)
-        return (where.reshape(rows.shape) - none).astype(np.int32), self._mean(used[none:], clock)
+        return (where.reshape(rows.shape) - none).astype(np.int32), self._mean(used[none:], clock, penalty)
 
-    def _mean(self, places: Any, clock: int) -> NDArray[np.float32]:
+    def _mean(self, places: Any, clock: int, penalty: float) -> NDArray[np.float32]:
         """w - u / clock, or w itself if there are no sums"""
         out = self.w[places].copy()
         if self.averaged and clock:
@@ -103,7 +115,7 @@ class SparseWeights:
             for start in range(0, len(out), 65536):
                 part = slice(start, start + 65536)
                 out[part] -= u[part] / clock
-        return out
+        return self.rule.settled(self, places, out, penalty)
 
     def add_to(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
         """RETURNS (ndarray): The total with the weights added, larger if there are more weights now."""
@@ -115,22 +127,26 @@ class SparseWeights:
         """Set all weights to zero."""
         self.w[...] = 0
         self.u[...] = 0
+        self.rule.reset(self)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """RETURNS (Dict[str, ndarray]): The features, and which of them have which weights."""
         n = self.used
-        weights = {**pack_sparse("w", self.w[:n]), **pack_sparse("u", self.u[:n])}
-        return {**self.features.state(), "rows": self._rows(), **weights}
+        weights = {"w": self.w, "u": self.u, **self.beside}
+        packed = [pack_sparse(name, array[:n]) for name, array in weights.items()]
+        return {**self.features.state(), "rows": self._rows(), **dict(ChainMap(*packed))}
 
     @classmethod
     def from_state(
-        cls, arrays: Arrays, prefix: str, columns: int, averaged: bool, min_count: int, source: str
+        cls, arrays: Arrays, prefix: str, columns: int, rule: Rule, min_count: int, source: str
     ) -> SparseWeights:
-        out = cls(FeatureTable.from_state(arrays, prefix, min_count), columns, averaged)
+        out = cls(FeatureTable.from_state(arrays, prefix, min_count), columns, rule)
         rows = arrays[f"{prefix}.rows"]
         out._follow()
         out._slots[rows] = np.arange(len(rows), dtype=np.int32)
         out.used = len(rows)
         out.w = unpack_sparse(f"{prefix}.w", arrays, columns, source)
-        out.u = unpack_sparse(f"{prefix}.u", arrays, columns if averaged else 0, source)
+        out.u = unpack_sparse(f"{prefix}.u", arrays, columns if rule.averaged else 0, source)
+        for name, (width, _) in rule.beside(columns).items():
+            out.beside[name] = unpack_sparse(f"{prefix}.{name}", arrays, width, source)
         return out

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +13,25 @@ from numpy.typing import NDArray
 from ..features.attributes import Encoded
 from ..features.extractor import FeatureExtractor
 from ..kernels.lattice import padded, score_rows
-from ..kernels.update import move_edges, move_nodes, squared_distance
+from ..kernels.update import gather, move_edges, move_nodes, squared_distance
 from .feature_table import FeatureTable
-from .lattice import Lattice, Move
+from .lattice import Gradient, Lattice, Move, indicators
+from .rules import FrequencyScale, Rule
 from .sparse_weights import SparseWeights
 from .storage import Arrays
 
 # Rows of training documents are kept from one epoch to the next, up to so many bytes.
 MAX_KEPT_BYTES = 512 * 1024 * 1024
 _DIGEST_SIZE = 16
+# Sums of weights up to this size are finite in single precision.
+MAX_WEIGHT = 1e30
+
+
+class DivergenceError(ValueError):
+    """A change would make weights too large to compute with; they stay as they were."""
+
+
+_FIRST = np.zeros((1, 1), dtype=np.int32)
 
 
 class Rows(NamedTuple):
@@ -39,7 +50,7 @@ class Trainer:
 
     extractor (FeatureExtractor): Features.
     transitions (ndarray): bool[L, L], which label may follow which.
-    averaged (bool): Whether prediction uses the mean of the weights.
+    rule (Rule): How weights follow a gradient.
     min_count (int): How often a feature has to be seen.
     """
 
@@ -47,27 +58,31 @@ class Trainer:
         self,
         extractor: FeatureExtractor,
         transitions: NDArray[np.bool_],
-        averaged: bool,
+        rule: Rule,
         min_count: int,
     ) -> None:
         self.extractor = extractor
-        self.averaged = averaged
+        self.rule = rule
         self.min_count = min_count
         self.clock = 0
+        self.penalty = 0.0  # what L1 could have taken from each weight by now
+        self._bound = 0.0  # no weight is larger
         self.n_labels = len(transitions)
         self.width = padded(self.n_labels)
         self.base_node, self.base_edge = base_scores(transitions)
         self._edge_groups = np.array([0, len(extractor.edges)], dtype=np.int32)
         self._kept: dict[bytes, Rows] = {}
         self._kept_bytes = 0
+        self._tokens = 0  # tokens whose features were counted
+        self._counted = False  # whether counts are rates already
         self._seen: set[bytes] = (
             set()
         )  # what was counted already; only if features are counted at all
-        self.node = SparseWeights(FeatureTable(min_count), self.width, averaged)
-        self.edge = SparseWeights(FeatureTable(min_count), self.n_labels * self.width, averaged)
+        self.node = SparseWeights(FeatureTable(min_count), self.width, rule)
+        self.edge = SparseWeights(FeatureTable(min_count), self.n_labels * self.width, rule)
         # The label pair alone is row 0 of the edge table, whatever min_count is.
         self.edge.features.add(np.array([extractor.bias_key], dtype=np.uint64))
-        self.edge.claim(np.zeros((1, 1), dtype=np.int32), np.ones(1, dtype=bool))
+        self.edge.claim(_FIRST, np.ones(1, dtype=bool))
 
     def collect(self, sequences: Iterable[Encoded]) -> None:
         """Number the features of the training documents.
@@ -143,10 +158,10 @@ class Trainer:
     def mean_lattice(self, rows: Rows) -> Lattice:
         """RETURNS (Lattice): Scores under the weights for prediction, of which only those needed are computed."""
         node = np.empty((len(rows.node), self.width), dtype=np.float32)
-        places, weights = self.node.mean_of(rows.node, self.clock)
+        places, weights = self.node.mean_of(rows.node, self.clock, self.penalty)
         score_rows(places, self.extractor.groups, weights, self.base_node, node)
-        places, weights = self.edge.mean_of(rows.edge, self.clock)
-        _, bias = self.edge.mean_of(np.zeros((1, 1), dtype=np.int32), self.clock)
+        places, weights = self.edge.mean_of(rows.edge, self.clock, self.penalty)
+        _, bias = self.edge.mean_of(_FIRST, self.clock, self.penalty)
         return Lattice(node, self._edge_scores(places, weights, self.base_edge + bias[0]))
 
     def _edge_scores(
@@ -172,6 +187,94 @@ class Trainer:
             args = (gold, guess, step, edge.w, edge.u)
             move_edges(edge.places(edge_rows), *args, self.clock, self.n_labels, self.width)
 
+    def follow(self, rows: Rows, gradient: Gradient) -> None:
+        """Change the weights by beliefs; if they would grow beyond all bounds, nothing changes."""
+        step, changes = gradient.step, list(self._changes(rows, gradient.node, gradient.edge))
+        if math.isfinite(gradient.reach):
+            squared = sum(float(np.vdot(change, change)) for _, _, change in changes)
+            step = min(step, gradient.reach / squared) if squared else 0.0
+        self._check_bound(step * self.rule.top_rate * rows.node.size)
+        self.penalty = gradient.penalty
+        for part, places, change in changes:
+            self.rule.move(part, places, change, step, self.clock, gradient.penalty)
+        if gradient.period:
+            for part in (self.node, self.edge):
+                if gradient.shrink:
+                    self.rule.shrink(part, gradient.shrink, self.clock)
+                self.rule.end_period(part, gradient.period, gradient.penalty)
+
+    def _changes(
+        self, rows: Rows, node: NDArray[np.float32], edge: NDArray[np.float32]
+    ) -> Iterator[tuple[SparseWeights, NDArray[np.int32], NDArray[np.float32]]]:
+        """What beliefs add up to for each feature: where its weights are, and the sums."""
+        yield self._sums(self.node, rows.node, node)
+        if self.extractor.edge_bias:
+            yield self.edge, _FIRST[0], edge.sum(axis=0, dtype=np.float32).reshape(1, -1)
+        if rows.edge.shape[1]:
+            yield self._sums(self.edge, rows.edge, edge.reshape(len(edge), -1))
+
+    def _sums(
+        self, part: SparseWeights, rows: NDArray[np.int32], beliefs: NDArray[np.float32]
+    ) -> tuple[SparseWeights, NDArray[np.int32], NDArray[np.float32]]:
+        numbers, features = part.distinct(rows)
+        before = part.used
+        part.claim(features[:, None], np.ones(len(features), dtype=bool))
+        sums = np.zeros((len(features), part.columns), dtype=np.float32)
+        gather(numbers, beliefs, sums)
+        places = part.slots[features]
+        if self._counted and isinstance(self.rule, FrequencyScale) and part.used > before:
+            self._count_late(part, numbers, places >= before, places)
+        return part, places, sums
+
+    def _check_bound(self, change: float) -> None:
+        """Raise if weights could leave the range in which scores are finite."""
+        if not self._bound + change < MAX_WEIGHT:
+            self._bound = max(float(np.abs(p.w).max(initial=0)) for p in (self.node, self.edge))
+            if not self._bound + change < MAX_WEIGHT:
+                raise DivergenceError("without bounds")
+        self._bound += change
+
+    def count(self, rows: Rows, gold: NDArray[np.int32]) -> None:
+        """Count features with the right labels, for rules that need to know before training begins.
+
+        gold (ndarray): int32[T], -1 where nothing is known.
+        """
+        tables = len(gold) if rows.edge.shape[1] else 1
+        node, edge = indicators(gold, self.n_labels, self.width, tables)
+        for part, places, counts in self._changes(rows, node, edge):
+            part.beside["rate"][places] += counts
+        self._tokens += np.count_nonzero(gold >= 0)
+
+    def end_count(self) -> None:
+        """Turn what was counted into rates."""
+        if isinstance(self.rule, FrequencyScale):
+            for part in (self.node, self.edge):
+                self.rule.set_rates(part.beside["rate"], self._tokens)
+            self._counted = True
+
+    def _count_late(
+        self,
+        part: SparseWeights,
+        numbers: NDArray[np.int32],
+        late: NDArray[np.bool_],
+        places: NDArray[np.int32],
+    ) -> None:
+        """Features that come up only now have the rate of their frequency in the sequence that brings them."""
+        counts = np.bincount(numbers[numbers >= 0], minlength=len(places))[late]
+        rates = np.repeat(counts[:, None].astype(np.float32), part.columns, axis=1)
+        cast(FrequencyScale, self.rule).set_rates(rates, len(numbers))
+        part.beside["rate"][places[late]] = rates
+
+    def norms(self) -> tuple[float, float]:
+        """RETURNS (Tuple[float, float]): The sum of all weights' sizes, and of their squares."""
+        size = squares = 0.0
+        for part in (self.node, self.edge):
+            for start in range(0, part.used, 65536):
+                w = part.w[start : min(start + 65536, part.used)]
+                size += float(np.abs(w).sum(dtype=np.float64))
+                squares += float(np.vdot(w, w))
+        return size, squares
+
     def distance(self, rows: Rows, gold: NDArray[np.int32], guess: NDArray[np.int32]) -> float:
         """RETURNS (float): ‖Φ(gold) - Φ(guess)‖²."""
         wrong = gold != guess
@@ -190,6 +293,7 @@ class Trainer:
     def reset(self) -> None:
         """Set all weights to zero; the features stay."""
         self.clock = 0
+        self.penalty = self._bound = 0.0
         self.node.reset()
         self.edge.reset()
 
@@ -198,6 +302,7 @@ class Trainer:
         seen = np.frombuffer(b"".join(sorted(self._seen)), dtype=np.uint8)
         return {
             "clock": np.array([self.clock], dtype=np.int64),
+            "penalty": np.array([self.penalty], dtype=np.float64),
             "seen": seen.reshape(-1, _DIGEST_SIZE),
             **{f"node.{name}": array for name, array in self.node.state().items()},
             **{f"edge.{name}": array for name, array in self.edge.state().items()},
@@ -205,9 +310,11 @@ class Trainer:
 
     def set_state(self, arrays: Arrays, source: str) -> None:
         self.clock = int(arrays["clock"][0])
+        self.penalty = float(arrays["penalty"][0]) if "penalty" in arrays else 0.0
+        self._counted, self._bound = True, MAX_WEIGHT  # to be found out when needed
         self._seen = {row.tobytes() for row in arrays["seen"]}
         self._kept, self._kept_bytes = {}, 0
-        shared = (self.averaged, self.min_count, source)
+        shared = (self.rule, self.min_count, source)
         self.node = SparseWeights.from_state(arrays, "node", self.width, *shared)
         self.edge = SparseWeights.from_state(arrays, "edge", self.n_labels * self.width, *shared)
 

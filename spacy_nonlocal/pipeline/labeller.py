@@ -3,15 +3,17 @@
 No postponed annotations here: spaCy hands the signature of `initialize` to pydantic.
 """
 
+import math
 import random
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import srsly
 from numpy.typing import NDArray
+from spacy import util
 from spacy.attrs import SENT_START
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -24,15 +26,22 @@ from ..codecs import Codec
 from ..doc_arrays import read_column
 from ..errors import Errors, Warnings
 from ..features.attributes import Encoded
+from ..kernels.marginals import log_partition
 from ..kernels.viterbi import viterbi
 from ..learners.learner import Learner
+from ..learners.rate_search import HIGHEST, LOWEST, find_rate
+from ..learners.sgd import SGD
 from ..models.lattice import Lattice
+from ..models.trainer import DivergenceError
 from ..targets import describe, make_target
 from .gold import GoldLabels
 from .saving import SavedPipe
 from .scoring import labeller_score
 
 Labels = NDArray[np.int32]
+
+# The first step of a learner is found on a tenth of the data, but on no fewer and no more sequences than these.
+SAMPLE = (100, 1000)
 
 
 class SequenceLabeller(SavedPipe):
@@ -186,7 +195,8 @@ class SequenceLabeller(SavedPipe):
         drop (float): Has no effect: there is no dropout.
         sgd (Optional[Optimizer]): Has no effect: the learner sets its own steps.
         losses (Optional[Dict[str, float]]): Here is added at how many tokens the labelling that the learner moved
-            away from was wrong.
+            away from was wrong; or, for CRF learners, the objective: -log p(right labelling), and the penalty once
+            in a pass.
         RETURNS (Dict[str, float]): The losses.
         """
         losses = {} if losses is None else losses
@@ -201,9 +211,28 @@ class SequenceLabeller(SavedPipe):
         for eg in examples:
             self._seen += 1
             if self._seen > self._skip:
-                for sequence, gold in self._sequences(eg):
-                    losses[self.name] += self._learn(sequence, gold)
+                losses[self.name] += self._learn_example(eg)
         return losses
+
+    def _learn_example(self, eg: Example) -> float:
+        """Learn from an example, or say where it led astray."""
+        loss = 0.0
+        for sequence, gold in self._sequences(eg):
+            try:
+                loss += self._learn(sequence, gold)
+            except DivergenceError as error:
+                learner = self.learner
+                setting = learner.step_setting
+                message = Errors.NL505.format(
+                    name=self.name,
+                    where=describe(eg.predicted),
+                    learner=learner.name,
+                    loss=error,
+                    setting=setting,
+                    value=getattr(learner, setting, None),
+                )
+                raise ValueError(message) from None
+        return loss
 
     def _sequences(self, eg: Example) -> Iterator[tuple[Encoded, Labels]]:
         """The sequences of an example that have any annotation, with their right labels."""
@@ -229,16 +258,21 @@ class SequenceLabeller(SavedPipe):
     def _learn(self, sequence: Encoded, gold: Labels) -> float:
         (lattice,), backprop = self.model.begin_update([sequence])
         self._close(lattice)
+        trainer, learner = self._shim.trainer, self.learner
+
+        def distance(a: Labels, b: Labels) -> float:
+            return trainer.distance(trainer.rows(sequence, learn=False), a, b)
+
         if (gold < 0).any():
-            # The best labelling that agrees with what is known stands for the right one.
             known = lattice.restrict(self._codec.allowed(gold))
-            gold, _ = viterbi(known.node, known.edge)
-        trainer = self._shim.trainer
-        verdict = self.learner.judge(
-            lattice, gold, lambda a, b: trainer.distance(trainer.rows(sequence, learn=False), a, b)
-        )
+            verdict = learner.judge_partly(lattice, known, distance)
+        else:
+            verdict = learner.judge(lattice, gold, distance)
+        if not math.isfinite(verdict.loss):
+            raise DivergenceError(verdict.loss)
         backprop([verdict.move])
-        return verdict.loss
+        penalty = learner.penalty(*trainer.norms()) if learner.ended_pass else 0.0
+        return verdict.loss + penalty
 
     # --- initialization --------------------------------------------------------------------------
 
@@ -286,11 +320,72 @@ class SequenceLabeller(SavedPipe):
             return [encoded.part(start, end) for start, end in bounds]
 
         self._shim.begin(
-            documents, sequences, codec.labels, codec.transitions, self.learner.averaged
+            documents, sequences, codec.labels, codec.transitions, self.learner.rule
         )
         self._set_labels(all_labels)
+        if self.learner.probabilistic:
+            self._prepare_learner(get_examples)
         if bpm_runs:
             self._start_from_mean(get_examples, bpm_runs, random.Random(bpm_seed))
+
+    def _prepare_learner(self, get_examples: Callable[[], Iterable[Example]]) -> None:
+        """Tell a learner how much there is to learn, count features if it asks for that, and find its first step."""
+        trainer, learner = self._shim.trainer, self.learner
+        # Sentences may be set by a component that runs during training, but not yet now.
+        known = [
+            pair
+            for eg in get_examples()
+            if self.cfg["unit"] == "doc" or eg.predicted.has_annotation("SENT_START")
+            for pair in self._sequences(eg)
+        ]
+        learner.begin(len(known))
+        if learner.rule.counts_first:
+            for sequence, gold in known:
+                trainer.count(trainer.rows(sequence, learn=True), gold)
+            trainer.end_count()
+        if learner.wants_rate and known:
+            self._find_rate(known)
+
+    def _find_rate(self, known: list[tuple[Encoded, Labels]]) -> None:
+        """Choose the rate that gets furthest in one pass over a sample."""
+        trainer, learner = self._shim.trainer, cast(SGD, self.learner)
+        size = min(len(known), max(SAMPLE[0], min(SAMPLE[1], len(known) // 10)))
+        sample = random.Random(learner.seed).sample(known, size)
+
+        def start(rate: float) -> None:
+            trainer.reset()
+            learner.begin(len(known))
+            learner.rate = rate
+
+        def objective(rate: float) -> float:
+            start(rate)
+            try:
+                for sequence, gold in sample:
+                    self._learn(sequence, gold)
+                losses = [self._loss(sequence, gold) for sequence, gold in sample]
+            except (DivergenceError, ValueError):
+                return math.inf
+            return sum(losses) + learner.penalty(*trainer.norms()) * size / len(known)
+
+        rate, value = find_rate(objective)
+        start(rate)
+        if value == math.inf:
+            message = Errors.NL506.format(
+                name=self.name, learner=learner.name, lowest=LOWEST, highest=HIGHEST
+            )
+            raise ValueError(message)
+        util.logger.info(
+            "%s: first step of %s is %g, the best on a sample of %d of %d sequences (objective %.4g)",
+            self.name, learner.name, rate, size, len(known), value,
+        )  # fmt: skip
+
+    def _loss(self, sequence: Encoded, gold: Labels) -> float:
+        """-log p(gold), under the raw weights"""
+        trainer = self._shim.trainer
+        lattice = trainer.lattice(trainer.rows(sequence, learn=False))
+        self._close(lattice)
+        known = lattice.restrict(self._codec.allowed(gold))
+        return log_partition(*lattice) - log_partition(*known)
 
     def _find_labels(self, get_examples: Callable[[], Iterable[Example]]) -> set[str]:
         return set().union(*(self._target.classes(eg.reference) for eg in get_examples()))
@@ -315,11 +410,13 @@ class SequenceLabeller(SavedPipe):
         sums = [np.zeros_like(part.w, dtype=np.float64) for part in parts]
         for _ in tqdm(range(runs), desc=f"{self.name}: BPM runs", disable=None):
             trainer.reset()
+            self.learner.restart()
             for eg in rng.sample(examples, len(examples)):
                 for sequence, gold in self._sequences(eg):
                     self._learn(sequence, gold)
             sums = [part.add_to(total) for total, part in zip(sums, parts, strict=True)]
         trainer.reset()
+        self.learner.restart()
         for total, part in zip(sums, parts, strict=True):
             part.w[...] = total / runs
 

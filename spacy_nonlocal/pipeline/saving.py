@@ -130,7 +130,7 @@ class SavedPipe(TrainablePipe):
                 (files["model"], f"{source}/model"),
                 None if training is None else (training, f"{source}/training"),
                 labels=self._target.codec(labels).labels,
-                averaged=self.learner.averaged,
+                rule=self.learner.rule,
             )
             self._seen = state.get("seen", 0)
             self._scores = state.get("scores", {})

@@ -54,10 +54,13 @@ def eighths(shape: Any, limit: int = 64) -> st.SearchStrategy[np.ndarray]:
 
 @st.composite
 def lattices(
-    draw: st.DrawFn, *, masks: bool = False, exact: bool = True
+    draw: st.DrawFn, *, masks: bool = False, exact: bool = True, least: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Node scores [T, width] and edge scores [1 or T, L, width], small enough to try everything."""
-    T, L = draw(st.integers(1, 5)), draw(st.integers(1, 4))
+    """Node scores [T, width] and edge scores [1 or T, L, width], small enough to try everything.
+
+    least (int): How many tokens and labels there are at least.
+    """
+    T, L = draw(st.integers(least, 5)), draw(st.integers(least, 4))
     width = L + draw(st.integers(0, 4))
     steps = draw(st.sampled_from([1, T]))
     if exact:
@@ -131,6 +134,61 @@ def viterbi64(node: np.ndarray, edge: np.ndarray) -> np.ndarray:
     for t in range(len(node) - 1, 0, -1):
         path[t - 1] = back[t, path[t]]
     return path
+
+
+def log_sum_exp(scores: np.ndarray, axis: int | None = None) -> Any:
+    return np.logaddexp.reduce(scores, axis=axis)
+
+
+def path_probabilities(node: np.ndarray, edge: np.ndarray, paths: np.ndarray) -> np.ndarray:
+    """The probability of every labelling [N]; paths are all there are, and some are possible."""
+    scores = path_scores(node, edge, paths)
+    return np.exp(scores - log_sum_exp(scores))
+
+
+def beliefs(node: np.ndarray, edge: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The probabilities of labels [T, width] and of pairs [T, L, width], from those of all labellings."""
+    (T, width), L = node.shape, edge.shape[1]
+    paths = labellings(T, L)
+    shares = path_probabilities(node, edge, paths)
+    labels, pairs = np.zeros((T, width)), np.zeros((T, L, width))
+    for t in range(T):
+        np.add.at(labels[t], paths[:, t], shares)
+        if t > 0:
+            np.add.at(pairs[t], (paths[:, t - 1], paths[:, t]), shares)
+    return labels, pairs
+
+
+def forward64(node: np.ndarray, edge: np.ndarray) -> np.ndarray:
+    """log Σ exp(score), over all ways to reach each label at each position [T, L]; in logarithms."""
+    T, L = len(node), edge.shape[1]
+    node = node[:, :L].astype(np.float64)
+    edge = np.broadcast_to(edge[:, :, :L], (T, L, L)).astype(np.float64)
+    alpha = node.copy()
+    for t in range(1, T):
+        alpha[t] += log_sum_exp(alpha[t - 1, :, None] + edge[t], axis=0)
+    return alpha
+
+
+def unlikeliest_position(node: np.ndarray, edge: np.ndarray) -> float:
+    """Of all positions, the least share that all labellings so far have, of what the best label and the best pair there
+    would give them. Where it is tiny, products of probabilities lose their digits. No masks, please."""
+    T = len(node)
+    total = log_sum_exp(forward64(node, edge), axis=1)
+    edge = np.broadcast_to(edge, (T, *edge.shape[1:]))
+    best = node[1:].max(axis=1).astype(np.float64) + edge[1:].max(axis=(1, 2))
+    return np.exp(np.diff(total) - best).min(initial=1)
+
+
+def tilted(
+    node: np.ndarray, edge: np.ndarray, label: int, by: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same scores of all labellings, otherwise come by: a label that all think best, until the next position
+    takes it back."""
+    node, edge = node.copy(), edge.copy()
+    node[:-1, label] += np.float32(by)
+    edge[:, label] -= np.float32(by)
+    return node, edge
 
 
 # --- Keys --------------------------------------------------------------------------------------

@@ -126,8 +126,10 @@ def test_renumber(rows):
             number_of.setdefault(row, len(number_of))
     # Twice: the scratch is clean again.
     for _ in range(2):
-        numbers, n = renumber(rows, scratch)
-        assert n == len(number_of)
+        numbers, distinct = renumber(rows, scratch)
+        # In the order of their first occurrence: a feature's number is its place here.
+        assert distinct.tolist() == list(number_of)
+        assert distinct.dtype == np.int32
         assert numbers.tolist() == [[number_of.get(row, -1) for row in ln] for ln in rows.tolist()]
         assert numbers.shape == rows.shape
         assert numbers.dtype == np.int32
@@ -135,9 +137,9 @@ def test_renumber(rows):
 
 
 def test_renumber_by_hand():
-    numbers, n = renumber(ints([[5, 2, -1], [2, 0, 5]]), nothing(6))
+    numbers, distinct = renumber(ints([[5, 2, -1], [2, 0, 5]]), nothing(6))
     assert numbers.tolist() == [[0, 1, -1], [1, 2, 0]]
-    assert n == 3
+    assert distinct.tolist() == [5, 2, 0]
 
 
 # --- Rows that the table does not have ---------------------------------------------------------
