@@ -24,7 +24,9 @@ DIRECTIVES = {
 # -fno-trapping-math lets the compiler vectorise "take the larger"; infinities keep their meaning. -ffp-contract=off
 # keeps it from fusing products and sums where the machine can, so that all machines round alike.
 COMPILE_ARGS = (
-    ["/O2"] if sys.platform == "win32" else ["-O3", "-fno-trapping-math", "-fno-math-errno", "-ffp-contract=off"]
+    ["/O2"]
+    if sys.platform == "win32"
+    else ["-O3", "-fno-trapping-math", "-fno-math-errno", "-ffp-contract=off"]
 )
 
 extensions = [

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import os
 import platform
+import random
 import shlex
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
+import spacy
+import srsly
 import wasabi
+from measuring import Timer
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example, biluo_tags_to_spans, iob_to_biluo
+from spacy.util import minibatch
+from spacy.vocab import Vocab
 
 from spacy_nonlocal.corpus import ColumnCorpus
 from spacy_nonlocal.pipeline.scoring import labeller_score
+
+PACKAGES = ("spacy-nonlocal", "spacy", "thinc", "numpy", "python-crfsuite")
+BATCH = 32  # documents in one call of nlp.update
+WARM_UP = 2  # documents (sequences) to learn before anything is measured: code is loaded then
 
 
 def say(text: str) -> None:
@@ -124,6 +135,58 @@ def labels_of(part: Doc | Span, target: str) -> list[str]:
     if target == "tag":
         return [token.tag_ for token in part]
     return [f"{t.ent_iob_}-{t.ent_type_}" if t.ent_type_ else "O" for t in part]
+
+
+# --- this tagger ---------------------------------------------------------------------------------
+
+
+def registered_name(learner: str) -> str:
+    return f"spacy-nonlocal.{learner.partition(':')[0]}.v1"
+
+
+def check_learners(parser: ArgumentParser, learners: Iterable[str]) -> None:
+    for learner in learners:
+        if not spacy.util.registry.has("misc", registered_name(learner)):
+            parser.error(f"There is no learner {learner!r}.")
+
+
+def make_pipeline(args: Namespace, vocab: Vocab, learner: str) -> Language:
+    """RETURNS (Language): A pipeline of one untrained tagger."""
+    nlp = spacy.util.get_lang_class("en")(vocab=vocab)
+    pairs = (each.split("=") for each in learner.partition(":")[2].split(",") if each)
+    config = {
+        "target": args.target,
+        "unit": args.unit,
+        "model": {"features": {"preset": args.preset, "min_count": args.min_count}},
+        "learner": {
+            "@misc": registered_name(learner),
+            **{key: srsly.json_loads(value) for key, value in pairs},
+        },
+    }
+    nlp.add_pipe("local_tagger", config=config)
+    return nlp
+
+
+def training(nlp: Language, examples: Iterable[Example], passes: int, seed: int) -> Iterator[Timer]:
+    """Train through `nlp.update`. What is done between two steps does not count.
+
+    nlp (Language): The untrained pipeline.
+    examples (Iterable[Example]): The training documents.
+    passes (int): How often to go through them.
+    seed (int): How they are shuffled.
+    YIELDS (Timer): The time of `nlp.initialize`, and then of each pass.
+    """
+    examples = list(examples)
+    rng = random.Random(seed)
+    with Timer() as timer:
+        nlp.initialize(lambda: examples)
+    yield timer
+    for _ in range(passes):
+        with Timer() as timer:
+            rng.shuffle(examples)
+            for batch in minibatch(examples, BATCH):
+                nlp.update(batch)
+        yield timer
 
 
 # --- quality -------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from typing import Any
 
 import pycrfsuite
 from common import (
+    WARM_UP,
     Corpus,
     annotate,
     count_tokens,
@@ -47,8 +48,6 @@ BEFORE, AFTER = "\t-", "\t+"
 Words = Sequence[str]
 Features = list[tuple[bytes, ...]]
 Sequence_ = tuple[list[str], list[str]]  # words and labels
-
-WARM_UP = 2  # sequences that are learned before memory is watched: code is loaded then
 
 _AFFIX = re.compile(r"(prefix|suffix)(\d+)")
 _WORD_FUNCTIONS: dict[str, Callable[[str], str]] = {
@@ -172,29 +171,37 @@ def _column(reference: Reference) -> _Column:
 
 
 def train(
-    data: Iterable[Sequence_], features: FeatureStrings, passes: int, model: Path, seed: int
-) -> dict[str, Timer]:
-    """Train an averaged perceptron with python-crfsuite's defaults.
+    data: Iterable[Sequence_],
+    features: FeatureStrings,
+    passes: int | None,
+    model: Path,
+    seed: int,
+    algorithm: str = "ap",
+) -> tuple[dict[str, Timer], int]:
+    """Train with python-crfsuite's defaults.
 
     data (Iterable[Tuple[Sequence[str], List[str]]]): Words and labels of each sequence.
     features (FeatureStrings): Makes the features.
-    passes (int): How often to go through the data.
+    passes (Optional[int]): How often to go through the data at most; None: as often as the library does by itself.
     model (Path): Where the model goes.
     seed (int): How it shuffles.
-    RETURNS (Dict[str, Timer]): Times of "append" and "train".
+    algorithm (str): "ap" (averaged perceptron), "pa", "l2sgd" or "lbfgs".
+    RETURNS (Tuple[Dict[str, Timer], int]): Times of "append" and "train"; how often it went through the data.
     """
     timers = {"append": Timer(), "train": Timer()}
     with suppress(AttributeError, OSError, TypeError):  # where the C library can be had like this
         ctypes.CDLL(None).srand(seed + 1)  # for C, 0 and 1 are the same seed
-    trainer = pycrfsuite.Trainer(algorithm="ap", verbose=False)
-    trainer.set_params({"max_iterations": passes, "feature.minfreq": 0})
+    trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
+    trainer.set_params({"feature.minfreq": 0})
+    if passes is not None:
+        trainer.set_params({"max_iterations": passes})
     for words, labels in data:
         strings = features(words)
         with timers["append"]:
             trainer.append(strings, labels)
     with timers["train"]:
         trainer.train(str(model))
-    return timers
+    return timers, (trainer.logparser.last_iteration or {"num": 0})["num"]
 
 
 class Tagger:
@@ -256,12 +263,19 @@ def label_sequences(examples: Iterable[Example], args: Namespace) -> list[Sequen
     return [(words_of(part), labels_of(part, args.target)) for part in parts]
 
 
-def train_watched(args: Namespace, data: list[Sequence_], model: Path, seed: int) -> dict[str, Any]:
+def train_watched(
+    args: Namespace,
+    data: list[Sequence_],
+    model: Path,
+    seed: int,
+    passes: int | None,
+    algorithm: str = "ap",
+) -> dict[str, Any]:
     """Train in this process.
 
     RETURNS (Dict[str, Any]): Times and memory.
     """
-    train(data[:WARM_UP], make_strings(args.preset), 1, model, seed)
+    train(data[:WARM_UP], make_strings(args.preset), 1, model, seed, algorithm)
     features = make_strings(args.preset)
     memory = PeakMemory()
     with Timer() as extraction:
@@ -270,13 +284,14 @@ def train_watched(args: Namespace, data: list[Sequence_], model: Path, seed: int
     caches = memory.growth()
     # What Python keeps of the strings is there now: from here on it is the trainer alone that is watched.
     memory = PeakMemory()
-    timers = train(data, features, args.passes, model, seed)
-    passes = timers["append"] + timers["train"]
+    timers, iterations = train(data, features, passes, model, seed, algorithm)
+    both = timers["append"] + timers["train"]
     return {
         "features": extraction,
         **timers,
-        "passes": passes,
-        "training": extraction + passes,
+        "passes": both,
+        "training": extraction + both,
+        "iterations": iterations,
         "memory": memory.growth(),
         "caches": caches,
         "size": model.stat().st_size,
@@ -290,17 +305,23 @@ def measure(args: Namespace, corpus: Corpus, directory: Path) -> dict[str, Any]:
     runs = []
     for run in range(args.runs):
         say(f"python-crfsuite: training ({run + 1} of {args.runs}) …")
-        runs.append(in_child(train_watched, args, data, model, args.seed + run))
-        labels = iter(Tagger(model, make_strings(args.preset))(words))
-        docs = [
-            annotate(eg.predicted.copy(), _next(labels, eg, args), args.target) for eg in corpus.dev
-        ]
-        runs[-1]["quality"] = score(corpus.dev, docs, args.target)
+        runs.append(in_child(train_watched, args, data, model, args.seed + run, args.passes))
+        runs[-1]["quality"] = evaluate(args, corpus, model)
     say("python-crfsuite: tagging …")
     tagger = Tagger(model, make_strings(args.preset))
     n = count_tokens(corpus.dev)
     speed = measure_speed(tagger, lambda: words, n, args.repeats, args.clock)
     return {**best_run(runs, args.clock), "speed": speed}
+
+
+def evaluate(args: Namespace, corpus: Corpus, model: Path) -> float:
+    """RETURNS (float): Quality on the development documents."""
+    words = [words for words, _ in label_sequences(corpus.dev, args)]
+    labels = iter(Tagger(model, make_strings(args.preset))(words))
+    docs = [
+        annotate(eg.predicted.copy(), _next(labels, eg, args), args.target) for eg in corpus.dev
+    ]
+    return score(corpus.dev, docs, args.target)
 
 
 def _next(labels: Iterator[list[str]], eg: Example, args: Namespace) -> list[list[str]]:

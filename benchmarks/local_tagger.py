@@ -21,13 +21,18 @@ import spacy
 import srsly
 from common import (
     FORMATS,
+    PACKAGES,
+    WARM_UP,
     Corpus,
+    check_learners,
     count_tokens,
     describe_run,
     find_format,
     load_corpus,
+    make_pipeline,
     say,
     score,
+    training,
     words_of,
 )
 from measuring import PeakMemory, Speed, Timer, best_run, in_child, measure_speed, memory_note
@@ -38,9 +43,6 @@ from spacy.training import Example
 from spacy.util import minibatch
 from spacy.vocab import Vocab
 
-PACKAGES = ("spacy-nonlocal", "spacy", "thinc", "numpy", "python-crfsuite")
-BATCH = 32  # documents in one call of nlp.update
-WARM_UP = 2  # documents that are learned before memory is watched: code is loaded then
 NER_TOKENS = 20_000  # for spaCy's own component, whose speed does not depend on its quality
 LENGTHS = (25_000, 50_000, 100_000)
 
@@ -73,34 +75,11 @@ def parse_arguments() -> argparse.Namespace:
     args = parser.parse_args()
     if min(args.passes, args.runs, args.repeats, args.min_count) < 1:
         parser.error("--passes, --runs, --repeats and --min-count have to be at least 1.")
-    for learner in args.learner:
-        if not spacy.registry.has("misc", registered_name(learner)):
-            parser.error(f"There is no learner {learner!r}.")
+    check_learners(parser, args.learner)
     return args
 
 
-def registered_name(learner: str) -> str:
-    return f"spacy-nonlocal.{learner.partition(':')[0]}.v1"
-
-
 # --- this tagger ---------------------------------------------------------------------------------
-
-
-def make_pipeline(args: argparse.Namespace, vocab: Vocab, learner: str) -> Language:
-    """RETURNS (Language): A pipeline of one untrained tagger."""
-    nlp = spacy.util.get_lang_class("en")(vocab=vocab)
-    pairs = (each.split("=") for each in learner.partition(":")[2].split(",") if each)
-    config = {
-        "target": args.target,
-        "unit": args.unit,
-        "model": {"features": {"preset": args.preset, "min_count": args.min_count}},
-        "learner": {
-            "@misc": registered_name(learner),
-            **{key: srsly.json_loads(value) for key, value in pairs},
-        },
-    }
-    nlp.add_pipe("local_tagger", config=config)
-    return nlp
 
 
 def train_ours(
@@ -136,16 +115,8 @@ def train_ours(
 def run_passes(
     nlp: Language, examples: list[Example], passes: int, seed: int
 ) -> tuple[Timer, Timer]:
-    examples = list(examples)
-    rng = random.Random(seed)
-    with Timer() as features:
-        nlp.initialize(lambda: examples)
-    with Timer() as updates:
-        for _ in range(passes):
-            rng.shuffle(examples)
-            for batch in minibatch(examples, BATCH):
-                nlp.update(batch)
-    return features, updates
+    features, *rest = training(nlp, examples, passes, seed)
+    return features, sum(rest, Timer())
 
 
 def load_ours(args: argparse.Namespace, vocab: Vocab, learner: str, directory: Path) -> Any:

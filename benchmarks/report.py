@@ -45,11 +45,12 @@ def ratio_table(args: argparse.Namespace, results: dict[str, Any]) -> str:
     rows = []
     for (name, (sign, limit)), *values in zip(WANTED.items(), *columns, strict=True):
         wanted = f"{sign} {format_number(limit)}" if sign else ""
-        rows.append([name, wanted, *(_judged(value, sign, limit) for value in values)])
+        rows.append([name, wanted, *(judged(value, sign, limit) for value in values)])
     return table(["ratio", "wanted", *args.learner], rows) + "(!: not reached)\n"
 
 
-def _judged(value: float | None, sign: str, limit: float) -> str:
+def judged(value: float | None, sign: str, limit: float) -> str:
+    """RETURNS (str): The number, with a mark if it is not what is wanted."""
     missed = value is not None and (
         (sign == "<=" and value > limit) or (sign == ">=" and value < limit)
     )
@@ -123,4 +124,6 @@ def raw(value: Any) -> Any:
         return value._asdict()
     if isinstance(value, dict):
         return {key: raw(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [raw(each) for each in value]
     return value

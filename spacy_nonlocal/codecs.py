@@ -123,6 +123,26 @@ class SpanCodec(Codec):
             iob[(kind >= 0) & (kind != before)] = BEGINS
         return iob, kind
 
+    def spans(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Find the spans of a labelling.
+
+        labels (ndarray): int32[T], a legal sequence.
+        RETURNS (ndarray): int32[S, 4]: start, end, and the labels that would make it longer if they came right before
+            or right after it; -1 for none.
+        """
+        iob, kind = self.decode(labels)
+        starts = np.flatnonzero(iob == BEGINS)
+        # A span ends where the next token is not inside one.
+        ends = np.flatnonzero((kind >= 0) & np.append(iob[1:] != INSIDE, True)[: len(iob)]) + 1
+        out = np.full((len(starts), 4), -1, dtype=np.int32)
+        out[:, 0], out[:, 1] = starts, ends
+        longer = 1 + len(self._parts) * kind[starts] + (1 if self.scheme == "BIO" else 0)
+        if self.scheme == "IO":
+            out[:, 2] = longer
+        if self.scheme != "BILUO":
+            out[:, 3] = longer
+        return out
+
     def allowed(self, labels: NDArray[np.int32]) -> NDArray[np.bool_]:
         allowed = super().allowed(labels)
         unknown = labels < 0

@@ -19,6 +19,10 @@ class _Catalogue(type):
         return super().__new__(mcs, name, bases, namespace)
 
 
+class LatticeError(ValueError):
+    """Scores that no decoder can work with; components say which document they belong to."""
+
+
 class Errors(metaclass=_Catalogue):
     # --- 1xx: features -------------------------------------------------------------------------
     NL101 = (
@@ -238,11 +242,21 @@ class Errors(metaclass=_Catalogue):
         "Component '{name}': a label has to be a string that is not empty, but {label!r} is not."
     )
     NL416 = "Component '{name}': bpm_runs is {runs}, but has to be 0 (off) or the number of runs."
+    NL417 = (
+        "Component '{name}' learns with {learner}, whose scores are not probabilities, so it cannot give any "
+        "(asked for: {what}). Train it with a CRF learner: MADF, SGD, L1SGD, ADF or DCA."
+    )
+    NL418 = (
+        "Component '{name}': threshold is {threshold}, but has to be a probability, from 0 to 1."
+    )
+    NL419 = "Component '{name}' cannot work on {where}: {error}"
+    NL420 = (
+        "{source} holds a model whose scores {saved} probabilities, but the learner in the config is of the other "
+        "kind. Restore the learner that it was trained with, or train anew."
+    )
 
     # --- 5xx: learners -------------------------------------------------------------------------
-    NL501 = (
-        "{learner}: `{setting}` is {value}, but has to be a number greater than 0 and at most {limit:g}."
-    )
+    NL501 = "{learner}: `{setting}` is {value}, but has to be a number greater than 0 and at most {limit:g}."
     NL502 = "{learner}: `{setting}` is {value}, but has to be 0 or a positive number."
     NL503 = (
         "{learner}: `{setting}` is {value}, but has to be a number greater than 0 and at most 1."

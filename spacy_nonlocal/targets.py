@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import ENT_IOB, ENT_TYPE, IS_SPACE, ORTH, POS, TAG
+from spacy.attrs import ENT_IOB, ENT_TYPE, IDX, IS_SPACE, LENGTH, ORTH, POS, TAG
 from spacy.parts_of_speech import IDS as POS_IDS
 from spacy.strings import get_string_id
 from spacy.tokens import Doc, Span, SpanGroup
@@ -20,8 +20,13 @@ from spacy.training import Example
 from spacy.util import filter_spans
 
 from .codecs import BEGINS, INSIDE, OUTSIDE, UNKNOWN, Codec, SpanCodec
+from .confidence import Confidence
 from .doc_arrays import read_column, read_columns, write_columns
 from .errors import Errors, Warnings
+from .extensions import set_span_confidence, set_token_confidence
+from .kernels.confidence import span_probabilities
+from .kernels.marginals import marginals
+from .models.lattice import Lattice
 
 Annotation = tuple[NDArray[np.uint64], NDArray[np.uint64]]  # iob and class hash, [T] each
 
@@ -61,6 +66,8 @@ def same_tokens(eg: Example) -> bool:
 class Target:
     """The base of all targets."""
 
+    nothing: int  # the label of a token that has none
+
     def __init__(self, name: str) -> None:
         self.name = name
 
@@ -84,8 +91,14 @@ class Target:
         """RETURNS (Optional[ndarray]): int32[T], labels that are set already and stay; None if there are none."""
         raise NotImplementedError
 
-    def write(self, doc: Doc, labels: NDArray[np.int32], codec: Any) -> None:
-        """Write labels into a document; what was set before stays."""
+    def confidence(self, lattice: Lattice, labels: NDArray[np.int32], codec: Any) -> Confidence:
+        """RETURNS (Confidence): How probable each span, or each token's label, is under a lattice."""
+        raise NotImplementedError
+
+    def write(
+        self, doc: Doc, labels: NDArray[np.int32], codec: Any, confidence: Confidence | None = None
+    ) -> None:
+        """Write labels into a document, and how sure they are; what was set before stays."""
         raise NotImplementedError
 
     def _class_number(self, label: str, codec: Codec, doc: Doc, text: str) -> int:
@@ -106,6 +119,8 @@ class TokenTarget(Target):
     name (str): The component's name.
     attr (str): "tag" or "pos".
     """
+
+    nothing = -1
 
     def __init__(self, name: str, attr: str) -> None:
         super().__init__(name)
@@ -142,10 +157,28 @@ class TokenTarget(Target):
         values = read_column(doc, self.attr)
         return self._labels(values, codec, doc, strict=False) if values.any() else None
 
-    def write(self, doc: Doc, labels: NDArray[np.int32], codec: Codec) -> None:
-        numbers = self._numbers(codec.classes)
+    def confidence(self, lattice: Lattice, labels: NDArray[np.int32], codec: Codec) -> Confidence:
+        _, beliefs, _ = marginals(lattice.node, lattice.edge, pairs=False)
+        at = np.arange(len(labels), dtype=np.int32)
+        spans = np.stack([at, at + 1, at, at], axis=1)
+        return Confidence(spans, beliefs[at, labels].astype(np.float64))
+
+    def write(
+        self,
+        doc: Doc,
+        labels: NDArray[np.int32],
+        codec: Codec,
+        confidence: Confidence | None = None,
+    ) -> None:
+        # One more, for label -1: none.
+        numbers = np.append(self._numbers(codec.classes), np.uint64(0))
         before = read_column(doc, self.attr)
         write_columns(doc, [self.attr], np.where(before != 0, before, numbers[labels])[:, None])
+        if confidence is not None:
+            values = np.full(len(doc), np.nan)
+            values[confidence.spans[:, 0]] = confidence.values
+            values[before != 0] = np.nan
+            set_token_confidence(doc, values)
 
     def _labels(
         self, values: NDArray[np.uint64], codec: Codec, doc: Doc, *, strict: bool
@@ -183,6 +216,8 @@ class SpanTarget(Target):
     scheme (str): "BIO", "BILUO" or "IO".
     """
 
+    nothing = 0
+
     def __init__(self, name: str, scheme: str) -> None:
         super().__init__(name)
         self.scheme = scheme
@@ -190,6 +225,12 @@ class SpanTarget(Target):
 
     def codec(self, classes: Iterable[str]) -> SpanCodec:
         return SpanCodec(tuple(classes), self.scheme)
+
+    def confidence(
+        self, lattice: Lattice, labels: NDArray[np.int32], codec: SpanCodec
+    ) -> Confidence:
+        spans = codec.spans(labels)
+        return Confidence(spans, span_probabilities(lattice.node, lattice.edge, labels, spans))
 
     def annotation(self, doc: Doc) -> Annotation:
         """RETURNS (Tuple[ndarray, ndarray]): The annotation of a document: iob and class hash."""
@@ -291,7 +332,13 @@ class EntsTarget(SpanTarget):
         known = np.where(ours, iob, np.where(set_before, OUTSIDE, UNKNOWN))
         return codec.encode(known, classes)
 
-    def write(self, doc: Doc, labels: NDArray[np.int32], codec: SpanCodec) -> None:
+    def write(
+        self,
+        doc: Doc,
+        labels: NDArray[np.int32],
+        codec: SpanCodec,
+        confidence: Confidence | None = None,
+    ) -> None:
         iob, number = codec.decode(labels)
         # One more, for number -1: outside.
         hashes = np.array([*map(get_string_id, codec.classes), 0], dtype=np.uint64)
@@ -300,6 +347,13 @@ class EntsTarget(SpanTarget):
         keep = (before[:, 0] == BEGINS) | (before[:, 0] == INSIDE)
         array[keep] = before[keep]
         write_columns(doc, [ENT_IOB, ENT_TYPE], array)
+        if confidence is not None:
+            spans, values = confidence
+            new = ~keep[spans[:, 0]]
+            first, last = spans[new, 0], spans[new, 1] - 1
+            letters = read_columns(doc, [IDX, LENGTH]).astype(np.int64)
+            ends = letters[last].sum(axis=1)
+            set_span_confidence(doc, letters[first, 0], ends, values[new])
 
 
 class SpansTarget(SpanTarget):
@@ -347,13 +401,21 @@ class SpansTarget(SpanTarget):
     def preset(self, doc: Doc, codec: SpanCodec) -> NDArray[np.int32] | None:
         return None
 
-    def write(self, doc: Doc, labels: NDArray[np.int32], codec: SpanCodec) -> None:
+    def write(
+        self,
+        doc: Doc,
+        labels: NDArray[np.int32],
+        codec: SpanCodec,
+        confidence: Confidence | None = None,
+    ) -> None:
         iob, number = codec.decode(labels)
         spans = [
             Span(doc, start, _span_end(iob, start), label=codec.classes[number[start]])
             for start in np.flatnonzero(iob == BEGINS).tolist()
         ]
-        doc.spans[self.key] = SpanGroup(doc, name=self.key, spans=spans)
+        # In the same order as the spans: both go from left to right.
+        attrs = {} if confidence is None else {"scores": confidence.values.astype(np.float32)}
+        doc.spans[self.key] = SpanGroup(doc, name=self.key, spans=spans, attrs=attrs)
 
 
 def _span_end(iob: NDArray[Any], start: int) -> int:

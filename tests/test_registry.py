@@ -14,10 +14,15 @@ from spacy_nonlocal.corpus import ColumnCorpus
 from spacy_nonlocal.features.clusters import Clusters
 from spacy_nonlocal.features.feature_templates import FeatureTemplates
 from spacy_nonlocal.features.gazetteers import Gazetteer
+from spacy_nonlocal.learners.adf import ADF
 from spacy_nonlocal.learners.averaged_perceptron import AveragedPerceptron
+from spacy_nonlocal.learners.dca import DCA
+from spacy_nonlocal.learners.l1sgd import L1SGD
+from spacy_nonlocal.learners.madf import MADF
 from spacy_nonlocal.learners.margin_perceptron import MarginPerceptron
 from spacy_nonlocal.learners.passive_aggressive import PassiveAggressive
 from spacy_nonlocal.learners.perceptron import Perceptron
+from spacy_nonlocal.learners.sgd import SGD
 from spacy_nonlocal.pipeline.local_tagger import LocalTagger
 
 SETUP = Path(__file__).parents[1] / "setup.cfg"
@@ -52,6 +57,11 @@ BLOCKS = {
     "spacy-nonlocal.AveragedPerceptron.v1": ({}, AveragedPerceptron),
     "spacy-nonlocal.MarginPerceptron.v1": ({}, MarginPerceptron),
     "spacy-nonlocal.PassiveAggressive.v1": ({}, PassiveAggressive),
+    "spacy-nonlocal.SGD.v1": ({"l2": 2.0, "rate": 0.5, "average": True}, SGD),
+    "spacy-nonlocal.L1SGD.v1": ({"l1": 0.5, "rate": None, "decay": 0.9}, L1SGD),
+    "spacy-nonlocal.ADF.v1": ({"l2": 2.0, "upper": 0.9, "lower": 0.5}, ADF),
+    "spacy-nonlocal.MADF.v1": ({"l2": 2.0, "alpha": 100.0, "beta": 2.0}, MADF),
+    "spacy-nonlocal.DCA.v1": ({"C": 0.5, "average": False}, DCA),
     "spacy-nonlocal.labeller_scorer.v1": ({}, object),
     "spacy-nonlocal.ColumnCorpus.v1": (
         {"path": "x.txt", "columns": ["orth", "ents"]},
@@ -95,6 +105,9 @@ WRONG_TYPES = [
     ("spacy-nonlocal.MarginPerceptron.v1", "average", "no"),
     ("spacy-nonlocal.PassiveAggressive.v1", "C", [1]),
     ("spacy-nonlocal.PassiveAggressive.v1", "average", "no"),
+    ("spacy-nonlocal.SGD.v1", "l2", "strong"),
+    ("spacy-nonlocal.SGD.v1", "rate", [1]),
+    ("spacy-nonlocal.DCA.v1", "C", None),
 ]
 
 

@@ -23,7 +23,7 @@ from .viterbi cimport chain_of
 
 import numpy as np
 
-from ..errors import Errors
+from ..errors import Errors, LatticeError
 
 cdef extern from "vector.h":
     void nl_exp(double* out, const weight_t* scores, double top, Py_ssize_t n) noexcept nogil
@@ -279,5 +279,5 @@ def marginals(const weight_t[:, ::1] node, const weight_t[:, :, ::1] edge, bint 
 
 cdef double checked(double log_z, Py_ssize_t length) except? -1:
     if not isfinite(log_z):
-        raise ValueError(Errors.NL616.format(score=log_z, length=length))
+        raise LatticeError(Errors.NL616.format(score=log_z, length=length))
     return log_z

@@ -17,7 +17,7 @@ from .viterbi cimport Chain, best_label, chain_of, forward, path_score
 
 import numpy as np
 
-from ..errors import Errors
+from ..errors import Errors, LatticeError
 
 
 cdef void follow(const label_t* back, Py_ssize_t width, Py_ssize_t t, label_t* path) noexcept nogil:
@@ -95,5 +95,5 @@ def two_best(const weight_t[:, ::1] node, const weight_t[:, :, ::1] edge):
     free(alpha)
     free(back)
     if not isfinite(score):
-        raise ValueError(Errors.NL616.format(score=score, length=T))
+        raise LatticeError(Errors.NL616.format(score=score, length=T))
     return paths

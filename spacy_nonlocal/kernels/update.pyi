@@ -30,9 +30,7 @@ def squared_distance(
     n_labels: int,
     width: int,
 ) -> float: ...
-def gather(
-    numbers: NDArray[int32], beliefs: NDArray[float32], out: NDArray[float32]
-) -> None: ...
+def gather(numbers: NDArray[int32], beliefs: NDArray[float32], out: NDArray[float32]) -> None: ...
 def add_rows(
     places: NDArray[int32],
     change: NDArray[float32],

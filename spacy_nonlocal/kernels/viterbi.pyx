@@ -16,7 +16,7 @@ from .viterbi cimport Chain
 
 import numpy as np
 
-from ..errors import Errors
+from ..errors import Errors, LatticeError
 
 cdef extern from "vector.h":
     void nl_step(
@@ -51,10 +51,10 @@ cdef Chain chain_of(const weight_t[:, ::1] node, const weight_t[:, :, ::1] edge)
     cdef Py_ssize_t size = chain.n_labels * chain.width, tables = edge.shape[0]
     chain.edge_step = 0 if tables == 1 else size
     if chain.length > 0 and not all_scores(chain.node, chain.length * chain.width):
-        raise ValueError(Errors.NL620)
+        raise LatticeError(Errors.NL620)
     # The first of many tables is not used: nothing comes before the first position.
     if chain.length > 1 and not all_scores(&chain.edge[chain.edge_step], max(tables - 1, 1) * size):
-        raise ValueError(Errors.NL620)
+        raise LatticeError(Errors.NL620)
     return chain
 
 
@@ -141,7 +141,7 @@ def viterbi(const weight_t[:, ::1] node, const weight_t[:, :, ::1] edge):
     free(alpha)
     free(back)
     if not isfinite(score):
-        raise ValueError(Errors.NL616.format(score=score, length=chain.length))
+        raise LatticeError(Errors.NL616.format(score=score, length=chain.length))
     return path, score
 
 

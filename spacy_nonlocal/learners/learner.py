@@ -37,6 +37,11 @@ class Learner:
     step_setting: ClassVar[str] = "C"  # what to lower if training diverges
 
     @property
+    def averaged(self) -> bool:
+        """RETURNS (bool): Whether prediction uses the mean of the weights over all examples."""
+        return self.rule.averaged
+
+    @property
     def wants_rate(self) -> bool:
         """RETURNS (bool): Whether a rate has to be found before training begins."""
         return False
@@ -84,7 +89,7 @@ class Learner:
 
     def state(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): What has to be saved to go on training, for JSON."""
-        return {"name": self.name}
+        return {"name": self.name, "averaged": self.averaged}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Take over a saved state."""

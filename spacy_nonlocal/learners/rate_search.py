@@ -1,4 +1,4 @@
-"""Find the first step of gradient descent: the one that gets furthest in one pass over a sample (He & Wang 2012, 3.1)."""
+"""Find the first step of gradient descent: that which gets furthest in one pass over a sample (He & Wang 2012, 3.1)."""
 
 from __future__ import annotations
 

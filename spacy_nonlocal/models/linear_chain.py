@@ -78,6 +78,7 @@ class LinearChainShim(Shim):
         self._transitions = np.ones((0, 0), dtype=bool)
         self._trainer: Trainer | None = None
         self._predictor: Predictor | None = None
+        self.probabilistic = False  # whether the scores are logarithms of probabilities
         self._predicted = 0  # features looked up for prediction since the weights changed
 
     # --- setting up ------------------------------------------------------------------------------
@@ -89,6 +90,7 @@ class LinearChainShim(Shim):
         labels: tuple[str, ...],
         transitions: NDArray[np.bool_],
         rule: Rule,
+        probabilistic: bool,
     ) -> None:
         """Collect the features of the training documents, and start with weights of zero.
 
@@ -97,8 +99,10 @@ class LinearChainShim(Shim):
         labels (Tuple[str, ...]): The labels, in order.
         transitions (ndarray): bool[L, L], which label may follow which.
         rule (Rule): How weights follow a gradient.
+        probabilistic (bool): Whether scores will be logarithms of probabilities.
         """
         fresh = LinearChainShim(self.features.copy())
+        fresh.probabilistic = probabilistic
         fresh._use(*fresh.features.templates(), labels, transitions)
         extractor = fresh.extractor
         extractor.reader.load()
@@ -115,6 +119,7 @@ class LinearChainShim(Shim):
         self._labels, self._transitions = other._labels, other._transitions
         self._extractor, self._trainer = other._extractor, other._trainer
         self._predictor, self._predicted = other._predictor, 0
+        self.probabilistic = other.probabilistic
 
     def clear(self) -> None:
         """Become a model that was never initialized."""
@@ -213,7 +218,12 @@ class LinearChainShim(Shim):
         predictor, reader = self.predictor, self.extractor.reader
         predictor.check_finite(name)
         nodes, edges = self._templates
-        settings = {"nodes": nodes, "edges": edges, "labels": list(self._labels)}
+        settings = {
+            "nodes": nodes,
+            "edges": edges,
+            "labels": list(self._labels),
+            "probabilistic": self.probabilistic,
+        }
         resources = {f"resource.{name}": array for name, array in reader.state().items()}
         transitions = {"transitions": self._transitions.astype(np.uint8)}
         return pack("model", settings, {**transitions, **predictor.state(), **resources})
@@ -241,6 +251,7 @@ class LinearChainShim(Shim):
         *,
         labels: tuple[str, ...] | None = None,
         rule: Rule | None = None,
+        probabilistic: bool | None = None,
     ) -> dict[str, Any]:
         """Take over what was saved; nothing changes if any of it is not sound.
 
@@ -248,6 +259,7 @@ class LinearChainShim(Shim):
         training (Optional[Tuple[bytes, str]]): What `training_bytes` has written, and where it comes from.
         labels (Optional[Tuple[str, ...]]): What the labels have to be.
         rule (Optional[Rule]): The learner's, to go on training with; it has to be of the kind that was saved.
+        probabilistic (Optional[bool]): Whether scores have to be logarithms of probabilities.
         RETURNS (Dict[str, Any]): The learner's name and state, if there is a training file.
         """
         fresh = LinearChainShim(self.features.copy())
@@ -255,6 +267,9 @@ class LinearChainShim(Shim):
         if labels is not None and labels != fresh._labels:
             saved, given = ", ".join(fresh._labels), ", ".join(labels)
             raise ValueError(Errors.NL411.format(source=model[1], saved=saved, given=given))
+        if probabilistic is not None and probabilistic != fresh.probabilistic:
+            saved = "are" if fresh.probabilistic else "are not"
+            raise ValueError(Errors.NL420.format(source=model[1], saved=saved))
         learner = {}
         if training is not None:
             learner = fresh._load_training(*training, _digest(model[0]), rule)
@@ -265,6 +280,7 @@ class LinearChainShim(Shim):
         settings, arrays = unpack(data, "model", source)
         labels, transitions = tuple(settings["labels"]), arrays["transitions"].astype(bool)
         self._use(settings["nodes"], settings["edges"], labels, transitions)
+        self.probabilistic = settings.get("probabilistic", False)
         resources = {k.removeprefix("resource."): v for k, v in arrays.items()}
         self.extractor.reader.set_state(resources)
         self._predictor = Predictor.from_state(self.extractor, self._transitions, arrays, source)

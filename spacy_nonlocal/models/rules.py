@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from .sparse_weights import SparseWeights
 
 _NO_RATES = np.zeros((0, 0), dtype=np.float32)
-_SLICE = 65536  # rows at a time: a second matrix of all weights would be the largest thing in memory
+_SLICE = (
+    65536  # rows at a time: a second matrix of all weights would be the largest thing in memory
+)
 
 
 class Rule:
@@ -68,7 +70,9 @@ class Rule:
         for start in range(0, part.used, _SLICE):
             rows = slice(start, min(start + _SLICE, part.used))
             # A factor of at most 1, however large the step: the penalty never overshoots.
-            lost = np.expm1(-amount * (rates[rows] if len(rates) else np.ones((1, 1)))) * part.w[rows]
+            lost = (
+                np.expm1(-amount * (rates[rows] if len(rates) else np.ones((1, 1)))) * part.w[rows]
+            )
             part.w[rows] += lost.astype(np.float32)
             if self.averaged:
                 part.u[rows] += clock * lost

@@ -104,7 +104,9 @@ class SparseWeights:
         """
         used, where = np.unique(self.places(rows), return_inverse=True)
         none = int(len(used) > 0 and used[0] < 0)
-        return (where.reshape(rows.shape) - none).astype(np.int32), self._mean(used[none:], clock, penalty)
+        return (where.reshape(rows.shape) - none).astype(np.int32), self._mean(
+            used[none:], clock, penalty
+        )
 
     def _mean(self, places: Any, clock: int, penalty: float) -> NDArray[np.float32]:
         """w - u / clock, or w itself if there are no sums"""

@@ -1,50 +1,29 @@
-"""What all labelling components share: spaCy's contract around a lattice model, a target and a learner.
+"""What all labelling components share: spaCy's contract around a lattice model, a target and a learner."""
 
-No postponed annotations here: spaCy hands the signature of `initialize` to pydantic.
-"""
-
-import math
-import random
-import warnings
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import srsly
 from numpy.typing import NDArray
-from spacy import util
-from spacy.attrs import SENT_START
-from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.training import Example
 from spacy.vocab import Vocab
-from thinc.api import Model, Optimizer
-from tqdm import tqdm
+from thinc.api import Model
 
-from ..codecs import Codec
-from ..doc_arrays import read_column
-from ..errors import Errors, Warnings
-from ..features.attributes import Encoded
-from ..kernels.marginals import log_partition
+from ..confidence import Confidence, Labelling
+from ..errors import Errors
+from ..kernels.marginals import marginals
 from ..kernels.viterbi import viterbi
 from ..learners.learner import Learner
-from ..learners.rate_search import HIGHEST, LOWEST, find_rate
-from ..learners.sgd import SGD
 from ..models.lattice import Lattice
-from ..models.trainer import DivergenceError
-from ..targets import describe, make_target
+from ..targets import make_target
 from .gold import GoldLabels
-from .saving import SavedPipe
+from .learning import LearningPipe
 from .scoring import labeller_score
 
-Labels = NDArray[np.int32]
 
-# The first step of a learner is found on a tenth of the data, but on no fewer and no more sequences than these.
-SAMPLE = (100, 1000)
-
-
-class SequenceLabeller(SavedPipe):
+class SequenceLabeller(LearningPipe):
     """The base of components that label sequences.
 
     vocab (Vocab): The shared vocabulary.
@@ -54,6 +33,8 @@ class SequenceLabeller(SavedPipe):
     target (str): What is learned: "ents", "tag", "pos" or "spans:KEY".
     scheme (str): How spans become labels: "BIO", "BILUO" or "IO".
     unit (str): What is one sequence: "doc" or "sent".
+    confidence (Optional[bool]): Whether to say how probable each annotation is; None: if the learner can.
+    threshold (Optional[float]): What is less probable is not annotated.
     resumable (bool): Whether to save what only training needs, so that it can go on later.
     scorer (Optional[Callable]): Scores predictions.
     """
@@ -68,6 +49,8 @@ class SequenceLabeller(SavedPipe):
         target: str = "ents",
         scheme: str = "BIO",
         unit: str = "doc",
+        confidence: bool | None = None,
+        threshold: float | None = None,
         resumable: bool = True,
         scorer: Callable[..., dict[str, Any]] | None = labeller_score,
     ) -> None:
@@ -84,7 +67,8 @@ class SequenceLabeller(SavedPipe):
         self._skip = 0  # examples that a resumed run has seen already
         self._scores: dict[str, dict[str, Any]] = {}  # by the number of examples seen
         self._gold = GoldLabels()
-        self._learning = False  # whether `update` was called since the component was made
+        self.confidence = self._can_tell("confidence") if confidence else confidence
+        self.threshold = threshold
 
     # --- labels ----------------------------------------------------------------------------------
 
@@ -110,20 +94,86 @@ class SequenceLabeller(SavedPipe):
 
     # --- prediction ------------------------------------------------------------------------------
 
-    def predict(self, docs: Iterable[Doc]) -> list[Labels]:
+    @property
+    def threshold(self) -> float | None:
+        """RETURNS (Optional[float]): What is less probable than this is not annotated."""
+        threshold: float | None = self.cfg["threshold"]
+        return threshold
+
+    @threshold.setter
+    def threshold(self, value: float | None) -> None:
+        if value is not None:
+            self._can_tell("threshold")
+            if not 0 <= value <= 1:
+                raise ValueError(Errors.NL418.format(name=self.name, threshold=value))
+            value = float(value)
+        self.cfg["threshold"] = value
+
+    def _can_tell(self, what: str) -> bool:
+        """Raise unless the learner's scores are probabilities."""
+        if not self.learner.probabilistic:
+            raise ValueError(
+                Errors.NL417.format(name=self.name, learner=self.learner.name, what=what)
+            )
+        return True
+
+    def predict(self, docs: Iterable[Doc]) -> list[Labelling]:
         """Label documents without changing them.
 
         docs (Iterable[Doc]): The documents.
-        RETURNS (List[ndarray]): int32[T] label numbers for each document.
+        RETURNS (List[Labelling]): Label numbers for each document, and how probable they are.
         """
-        if not self._shim.is_ready:
-            raise ValueError(Errors.NL407.format(name=self.name))
+        self._check_ready()
         return [self._label(doc) for doc in docs]
 
-    def _label(self, doc: Doc) -> Labels:
+    def marginals(self, doc: Doc) -> NDArray[np.float32]:
+        """Find the probability of every label at every token.
+
+        doc (Doc): The document.
+        RETURNS (ndarray): float32[T, L]; the columns are `label_names`.
+        """
+        self._check_ready()
+        self._can_tell("marginals")
+        out = np.zeros((len(doc), len(self._codec.labels)), dtype=np.float32)
+        with self._naming(doc):
+            for start, end, lattice in self._lattices(doc):
+                _, beliefs, _ = marginals(lattice.node, lattice.edge, pairs=False)
+                out[start:end] = beliefs[:, : lattice.n_labels]
+        return out
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """RETURNS (Tuple[str, ...]): What a token can be labelled as: tags, or, for spans, "O", "B-X", "I-X", …."""
+        return self._codec.labels
+
+    def _check_ready(self) -> None:
+        if not self._shim.is_ready:
+            raise ValueError(Errors.NL407.format(name=self.name))
+
+    def _label(self, doc: Doc) -> Labelling:
         path = np.zeros(len(doc), dtype=np.int32)
+        threshold = self.threshold
+        sure = self.learner.probabilistic and (
+            self.confidence is not False or threshold is not None
+        )
+        found = []
+        with self._naming(doc):
+            for start, end, lattice in self._lattices(doc):
+                path[start:end], _ = viterbi(lattice.node, lattice.edge)
+                if sure:
+                    found.append(self._target.confidence(lattice, path[start:end], self._codec))
+                    found[-1].spans[:, :2] += start
+        if not sure:
+            return Labelling(path, None)
+        confidence = Confidence.join(found)
+        if threshold is not None:
+            confidence = confidence.drop(path, threshold, self._target.nothing)
+        return Labelling(path, confidence if self.confidence is not False else None)
+
+    def _lattices(self, doc: Doc) -> Iterator[tuple[int, int, Lattice]]:
+        """The sequences of a document: where each starts and ends, and its scores, under all constraints."""
         if not len(doc):
-            return path
+            return
         encoded = self._shim.encode(doc)
         preset, bounds = self._target.preset(doc, self._codec), self._bounds(doc)
         if preset is not None:
@@ -135,34 +185,16 @@ class SequenceLabeller(SavedPipe):
             self._close(lattice)
             if preset is not None:
                 lattice = lattice.restrict(self._codec.allowed(preset[start:end]))
-            path[start:end], _ = viterbi(lattice.node, lattice.edge)
-        return path
+            yield start, end, lattice
 
-    def set_annotations(self, docs: Iterable[Doc], scores: list[Labels]) -> None:
+    def set_annotations(self, docs: Iterable[Doc], scores: list[Labelling]) -> None:
         """Write labels into documents.
 
         docs (Iterable[Doc]): The documents.
-        scores (List[ndarray]): What `predict` has returned for them.
+        scores (List[Labelling]): What `predict` has returned for them.
         """
-        for doc, path in zip(docs, scores, strict=True):
-            self._target.write(doc, path, self._codec)
-
-    def _bounds(self, doc: Doc) -> list[tuple[int, int]]:
-        """Where each sequence of a document starts and ends."""
-        if self.cfg["unit"] == "doc" or len(doc) < 2:
-            return [(0, len(doc))] if len(doc) else []
-        if not doc.has_annotation("SENT_START"):
-            raise ValueError(Errors.NL406.format(name=self.name, where=describe(doc)))
-        starts = read_column(doc, SENT_START) == 1
-        starts[0] = True
-        edges = [*np.flatnonzero(starts).tolist(), len(doc)]
-        return list(zip(edges[:-1], edges[1:], strict=True))
-
-    def _close(self, lattice: Lattice) -> None:
-        """Forbid what cannot be first or last in a sequence."""
-        L = lattice.n_labels
-        lattice.node[0, :L][~self._codec.start] = -np.inf
-        lattice.node[-1, :L][~self._codec.end] = -np.inf
+        for doc, (labels, confidence) in zip(docs, scores, strict=True):
+            self._target.write(doc, labels, self._codec, confidence)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score predictions. While a resumed run passes over examples, it gives the scores that were measured then:
@@ -178,255 +210,3 @@ class SequenceLabeller(SavedPipe):
         if self._learning:
             self._scores[key] = srsly.json_loads(srsly.json_dumps(scores))
         return scores
-
-    # --- learning --------------------------------------------------------------------------------
-
-    def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Optimizer | None = None,
-        losses: dict[str, float] | None = None,
-    ) -> dict[str, float]:
-        """Learn from examples, one after the other.
-
-        examples (Iterable[Example]): The examples.
-        drop (float): Has no effect: there is no dropout.
-        sgd (Optional[Optimizer]): Has no effect: the learner sets its own steps.
-        losses (Optional[Dict[str, float]]): Here is added at how many tokens the labelling that the learner moved
-            away from was wrong; or, for CRF learners, the objective: -log p(right labelling), and the penalty once
-            in a pass.
-        RETURNS (Dict[str, float]): The losses.
-        """
-        losses = {} if losses is None else losses
-        losses.setdefault(self.name, 0.0)
-        examples = list(examples)
-        validate_examples(examples, f"{type(self).__name__}.update")
-        if not self._shim.is_ready:
-            raise ValueError(Errors.NL407.format(name=self.name))
-        if not self._shim.is_trainable:
-            raise ValueError(Errors.NL408.format(name=self.name))
-        self._learning = True
-        for eg in examples:
-            self._seen += 1
-            if self._seen > self._skip:
-                losses[self.name] += self._learn_example(eg)
-        return losses
-
-    def _learn_example(self, eg: Example) -> float:
-        """Learn from an example, or say where it led astray."""
-        loss = 0.0
-        for sequence, gold in self._sequences(eg):
-            try:
-                loss += self._learn(sequence, gold)
-            except DivergenceError as error:
-                learner = self.learner
-                setting = learner.step_setting
-                message = Errors.NL505.format(
-                    name=self.name,
-                    where=describe(eg.predicted),
-                    learner=learner.name,
-                    loss=error,
-                    setting=setting,
-                    value=getattr(learner, setting, None),
-                )
-                raise ValueError(message) from None
-        return loss
-
-    def _sequences(self, eg: Example) -> Iterator[tuple[Encoded, Labels]]:
-        """The sequences of an example that have any annotation, with their right labels."""
-        doc = eg.predicted
-        if not len(doc):
-            return
-        encoded = self._shim.encode(doc)
-        gold = self._gold.read(eg, self._target, self._codec, encoded.orths)
-        if not (gold >= 0).any():
-            return
-        bounds = self._bounds(doc)
-        for start, end in self._codec.crossing(gold, [start for start, _ in bounds[1:]]):
-            message = Warnings.NL455.format(
-                name=self.name, span=doc[start:end].text, start=start, end=end, where=describe(doc)
-            )
-            warnings.warn(message, stacklevel=2)
-            gold = gold.copy()
-            gold[start:end] = -1
-        for start, end in bounds:
-            if (gold[start:end] >= 0).any():
-                yield encoded.part(start, end), gold[start:end]
-
-    def _learn(self, sequence: Encoded, gold: Labels) -> float:
-        (lattice,), backprop = self.model.begin_update([sequence])
-        self._close(lattice)
-        trainer, learner = self._shim.trainer, self.learner
-
-        def distance(a: Labels, b: Labels) -> float:
-            return trainer.distance(trainer.rows(sequence, learn=False), a, b)
-
-        if (gold < 0).any():
-            known = lattice.restrict(self._codec.allowed(gold))
-            verdict = learner.judge_partly(lattice, known, distance)
-        else:
-            verdict = learner.judge(lattice, gold, distance)
-        if not math.isfinite(verdict.loss):
-            raise DivergenceError(verdict.loss)
-        backprop([verdict.move])
-        penalty = learner.penalty(*trainer.norms()) if learner.ended_pass else 0.0
-        return verdict.loss + penalty
-
-    # --- initialization --------------------------------------------------------------------------
-
-    def initialize(
-        self,
-        get_examples: Callable[[], Iterable[Example]],
-        *,
-        nlp: Language | None = None,
-        labels: Iterable[str] | None = None,
-        bpm_runs: int = 0,
-        bpm_seed: int = 0,
-        resume: str | Path | None = None,
-    ) -> None:
-        """Find the labels and the features of the training documents.
-
-        get_examples (Callable[[], Iterable[Example]]): Gives the training examples.
-        nlp (Optional[Language]): The pipeline.
-        labels (Optional[Iterable[str]]): All labels, if they are known beforehand (`spacy init labels`).
-        bpm_runs (int): Start from the mean of so many one-pass runs over shuffled data (Kazama & Torisawa 2007);
-            0: start from zero.
-        bpm_seed (int): How those runs shuffle.
-        resume (Optional[Union[str, Path]]): A pipeline saved by an interrupted run of the same config. Training goes
-            on where that one stopped, and ends as if it had not been interrupted.
-        """
-        validate_get_examples(get_examples, f"{type(self).__name__}.initialize")
-        if bpm_runs < 0:
-            raise ValueError(Errors.NL416.format(name=self.name, runs=bpm_runs))
-        self._seen = self._skip = 0
-        self._scores = {}
-        if resume is not None:
-            self._resume(Path(resume))
-            return
-        found = self._find_labels(get_examples) if labels is None else labels
-        all_labels = sorted({*self.labels, *found})
-        codec = self._target.codec(all_labels)
-        self._check_labels(get_examples, codec)
-
-        def documents() -> Iterator[Doc]:
-            return (eg.predicted for eg in get_examples())
-
-        def sequences(doc: Doc, encoded: Encoded) -> list[Encoded]:
-            # Sentences may be set by a component that runs during training, but not yet now.
-            ready = self.cfg["unit"] == "doc" or doc.has_annotation("SENT_START")
-            bounds = self._bounds(doc) if ready else []
-            return [encoded.part(start, end) for start, end in bounds]
-
-        self._shim.begin(
-            documents, sequences, codec.labels, codec.transitions, self.learner.rule
-        )
-        self._set_labels(all_labels)
-        if self.learner.probabilistic:
-            self._prepare_learner(get_examples)
-        if bpm_runs:
-            self._start_from_mean(get_examples, bpm_runs, random.Random(bpm_seed))
-
-    def _prepare_learner(self, get_examples: Callable[[], Iterable[Example]]) -> None:
-        """Tell a learner how much there is to learn, count features if it asks for that, and find its first step."""
-        trainer, learner = self._shim.trainer, self.learner
-        # Sentences may be set by a component that runs during training, but not yet now.
-        known = [
-            pair
-            for eg in get_examples()
-            if self.cfg["unit"] == "doc" or eg.predicted.has_annotation("SENT_START")
-            for pair in self._sequences(eg)
-        ]
-        learner.begin(len(known))
-        if learner.rule.counts_first:
-            for sequence, gold in known:
-                trainer.count(trainer.rows(sequence, learn=True), gold)
-            trainer.end_count()
-        if learner.wants_rate and known:
-            self._find_rate(known)
-
-    def _find_rate(self, known: list[tuple[Encoded, Labels]]) -> None:
-        """Choose the rate that gets furthest in one pass over a sample."""
-        trainer, learner = self._shim.trainer, cast(SGD, self.learner)
-        size = min(len(known), max(SAMPLE[0], min(SAMPLE[1], len(known) // 10)))
-        sample = random.Random(learner.seed).sample(known, size)
-
-        def start(rate: float) -> None:
-            trainer.reset()
-            learner.begin(len(known))
-            learner.rate = rate
-
-        def objective(rate: float) -> float:
-            start(rate)
-            try:
-                for sequence, gold in sample:
-                    self._learn(sequence, gold)
-                losses = [self._loss(sequence, gold) for sequence, gold in sample]
-            except (DivergenceError, ValueError):
-                return math.inf
-            return sum(losses) + learner.penalty(*trainer.norms()) * size / len(known)
-
-        rate, value = find_rate(objective)
-        start(rate)
-        if value == math.inf:
-            message = Errors.NL506.format(
-                name=self.name, learner=learner.name, lowest=LOWEST, highest=HIGHEST
-            )
-            raise ValueError(message)
-        util.logger.info(
-            "%s: first step of %s is %g, the best on a sample of %d of %d sequences (objective %.4g)",
-            self.name, learner.name, rate, size, len(known), value,
-        )  # fmt: skip
-
-    def _loss(self, sequence: Encoded, gold: Labels) -> float:
-        """-log p(gold), under the raw weights"""
-        trainer = self._shim.trainer
-        lattice = trainer.lattice(trainer.rows(sequence, learn=False))
-        self._close(lattice)
-        known = lattice.restrict(self._codec.allowed(gold))
-        return log_partition(*lattice) - log_partition(*known)
-
-    def _find_labels(self, get_examples: Callable[[], Iterable[Example]]) -> set[str]:
-        return set().union(*(self._target.classes(eg.reference) for eg in get_examples()))
-
-    def _check_labels(self, get_examples: Callable[[], Iterable[Example]], codec: Codec) -> None:
-        """Complain about examples that have nothing to learn from."""
-        if codec.classes:
-            return
-        target = self.cfg["target"]
-        known = (self._target.gold(eg, codec) >= 0 for eg in get_examples())
-        if not codec.labels or not any(each.any() for each in known):
-            raise ValueError(Errors.NL410.format(name=self.name, target=target))
-        warnings.warn(Warnings.NL454.format(name=self.name), stacklevel=2)
-
-    def _start_from_mean(
-        self, get_examples: Callable[[], Iterable[Example]], runs: int, rng: random.Random
-    ) -> None:
-        """BPM initialization: learn from zero in several orders; the mean of the outcomes is where training starts."""
-        trainer = self._shim.trainer
-        examples = list(get_examples())
-        parts = (trainer.node, trainer.edge)
-        sums = [np.zeros_like(part.w, dtype=np.float64) for part in parts]
-        for _ in tqdm(range(runs), desc=f"{self.name}: BPM runs", disable=None):
-            trainer.reset()
-            self.learner.restart()
-            for eg in rng.sample(examples, len(examples)):
-                for sequence, gold in self._sequences(eg):
-                    self._learn(sequence, gold)
-            sums = [part.add_to(total) for total, part in zip(sums, parts, strict=True)]
-        trainer.reset()
-        self.learner.restart()
-        for total, part in zip(sums, parts, strict=True):
-            part.w[...] = total / runs
-
-    def _resume(self, path: Path) -> None:
-        """Load a checkpoint; the examples it has seen will be passed over."""
-        directory = path / self.name if (path / self.name).is_dir() else path
-        try:
-            self.from_disk(directory, exclude=("vocab",))
-            if not self._shim.is_trainable:
-                raise ValueError(Errors.NL408.format(name=self.name))
-        except (ValueError, OSError) as error:
-            raise ValueError(Errors.NL414.format(name=self.name, path=path, error=error)) from None
-        self._skip, self._seen = self._seen, 0

@@ -35,6 +35,8 @@ DEFAULTS = Config().from_str(default_config)
         "target": "ents",
         "scheme": "BIO",
         "unit": "doc",
+        "confidence": None,
+        "threshold": None,
         "resumable": True,
         "scorer": {"@scorers": "spacy-nonlocal.labeller_scorer.v1"},
     },
@@ -48,6 +50,8 @@ def make_local_tagger(
     target: str,
     scheme: str,
     unit: str,
+    confidence: bool | None,
+    threshold: float | None,
     resumable: bool,
     scorer: Callable[..., Any] | None,
 ) -> "LocalTagger":
@@ -58,6 +62,8 @@ def make_local_tagger(
     target (str): What is learned: "ents", "tag", "pos" or "spans:KEY".
     scheme (str): How spans become labels: "BIO", "BILUO" or "IO".
     unit (str): What is one sequence: "doc" or "sent".
+    confidence (Optional[bool]): Whether to say how probable each annotation is; None: if the learner can.
+    threshold (Optional[float]): What is less probable is not annotated.
     resumable (bool): Whether to save what only training needs.
     scorer (Optional[Callable]): Scores predictions.
     """
@@ -69,6 +75,8 @@ def make_local_tagger(
         target=target,
         scheme=scheme,
         unit=unit,
+        confidence=confidence,
+        threshold=threshold,
         resumable=resumable,
         scorer=scorer,
     )

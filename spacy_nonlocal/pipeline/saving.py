@@ -131,6 +131,7 @@ class SavedPipe(TrainablePipe):
                 None if training is None else (training, f"{source}/training"),
                 labels=self._target.codec(labels).labels,
                 rule=self.learner.rule,
+                probabilistic=self.learner.probabilistic,
             )
             self._seen = state.get("seen", 0)
             self._scores = state.get("scores", {})

@@ -159,6 +159,17 @@ def beliefs(node: np.ndarray, edge: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return labels, pairs
 
 
+def span_probability(paths: np.ndarray, shares: np.ndarray, path: Any, span: Any) -> float:
+    """How probable the labellings are that agree with a path inside a span, and have no forbidden label around it."""
+    start, end, before, after = span
+    agree = (paths[:, start:end] == path[start:end]).all(axis=1)
+    if start > 0:
+        agree &= paths[:, start - 1] != before
+    if end < len(path):
+        agree &= paths[:, end] != after
+    return shares[agree].sum()
+
+
 def forward64(node: np.ndarray, edge: np.ndarray) -> np.ndarray:
     """log Σ exp(score), over all ways to reach each label at each position [T, L]; in logarithms."""
     T, L = len(node), edge.shape[1]

@@ -433,7 +433,7 @@ def test_averaged_perceptron_by_hand():
         step(shim, AveragedPerceptron(), doc, (gold,))
         weights.append(by_feature(shim.trainer.node)[0, :2].tolist())
     assert weights == [[0, 0], [-1, 1], [-1, 1], [0, 0]]
-    assert shim.trainer.node.mean(4)[0, :2].tolist() == [-0.5, 0.5]
+    assert shim.trainer.node.mean(4, 0.0)[0, :2].tolist() == [-0.5, 0.5]
     lattice = shim.predict(shim.encode(doc))
     assert lattice.node[0, :2].tolist() == [-0.5, 0.5]
 

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from spacy_nonlocal.models.feature_table import FeatureTable
 from spacy_nonlocal.models.lattice import Move
+from spacy_nonlocal.models.rules import Rule
 from spacy_nonlocal.models.sparse_weights import SparseWeights
 
 from .toy import (
@@ -25,7 +26,7 @@ COLUMNS = 4
 
 def make(n=0, *, averaged=True):
     """Weights for features with the keys 100, 101, …."""
-    part = SparseWeights(FeatureTable(1), COLUMNS, averaged)
+    part = SparseWeights(FeatureTable(1), COLUMNS, Rule(averaged))
     know(part, n)
     return part
 
@@ -52,7 +53,7 @@ def fill(part, seed=0):
 
 def reloaded(part):
     arrays = {f"x.{name}": array for name, array in part.state().items()}
-    return SparseWeights.from_state(arrays, "x", part.columns, part.averaged, 1, "here")
+    return SparseWeights.from_state(arrays, "x", part.columns, part.rule, 1, "here")
 
 
 both = pytest.mark.parametrize("averaged", [True, False])
@@ -65,8 +66,8 @@ def test_features_that_are_only_known_cost_nothing(averaged):
     part = make(1000, averaged=averaged)
     assert part.places(line(0, 7, 999, -1)).tolist() == [[-1, -1, -1, -1]]
     assert part.used == part.w.size == part.u.size == 0
-    assert len(part.keys()) == len(part.mean(3)) == 0
-    where, weights = part.mean_of(line(0, 7, -1), 3)
+    assert len(part.keys()) == len(part.mean(3, 0.0)) == 0
+    where, weights = part.mean_of(line(0, 7, -1), 3, 0.0)
     assert where.tolist() == [[-1, -1, -1]]
     assert weights.shape == (0, COLUMNS)
     state = part.state()
@@ -119,9 +120,9 @@ def test_weights_as_in_a_dictionary(steps):
         assert part.u[: part.used].tolist() == [[u] * COLUMNS for _, u in want.values()]
         assert not part.w[part.used :].any()
         assert not part.u[part.used :].any()
-        assert part.mean(4).tolist() == [[w - u / 4] * COLUMNS for w, u in want.values()]
+        assert part.mean(4, 0.0).tolist() == [[w - u / 4] * COLUMNS for w, u in want.values()]
         everything = np.array([[*range(n), -1]], dtype=np.int32)
-        where, weights = part.mean_of(everything, 4)
+        where, weights = part.mean_of(everything, 4, 0.0)
         for row, at in zip(everything[0].tolist(), where[0].tolist(), strict=True):
             if row in want:
                 assert weights[at, 0] == want[row][0] - want[row][1] / 4
@@ -182,12 +183,12 @@ def test_distinct_needs_no_places():
     part = make(4)
     rows = np.array([[3, -1], [1, 3]], dtype=np.int32)
     for _ in range(2):
-        numbers, n = part.distinct(rows)
-        assert (numbers.tolist(), n) == ([[0, -1], [1, 0]], 2)
+        numbers, features = part.distinct(rows)
+        assert (numbers.tolist(), features.tolist()) == ([[0, -1], [1, 0]], [3, 1])
     assert part.used == 0
     know(part, 50)
-    numbers, n = part.distinct(line(49, 3, 49))
-    assert (numbers.tolist(), n) == ([[0, 1, 0]], 2)
+    numbers, features = part.distinct(line(49, 3, 49))
+    assert (numbers.tolist(), features.tolist()) == ([[0, 1, 0]], [49, 3])
 
 
 # --- State -------------------------------------------------------------------------------------

@@ -281,7 +281,7 @@ def learn_at_random(shim, docs, seed=0):
 def by_key(part, clock=None):
     """The weights of each feature, or their means."""
     keys = part.features.table.keys().tolist()
-    weights = by_feature(part, None if clock is None else part.mean(clock))
+    weights = by_feature(part, None if clock is None else part.mean(clock, 0.0))
     return dict(zip(keys, weights.tolist(), strict=True))
 
 
@@ -377,8 +377,8 @@ def test_what_is_in_the_room_is_not_saved():
     assert len(state["w.mask"]) == len(state["u.mask"]) == len(state["rows"]) == part.used
     assert np.isfinite(state["w.values"]).all()
     assert np.isfinite(state["u.values"]).all()
-    assert len(part.mean(1)) == len(part.keys()) == part.used
-    assert np.isfinite(part.mean(1)).all()
+    assert len(part.mean(1, 0.0)) == len(part.keys()) == part.used
+    assert np.isfinite(part.mean(1, 0.0)).all()
 
 
 def test_distance_with_features_that_arrived_later():
@@ -599,7 +599,7 @@ def test_the_mean_is_that_of_the_weights_after_each_example(examples):
     assert trainer.clock == n
     want = total / n if n else total
     parts = (trainer.node, trainer.edge)
-    got = [by_feature(part, part.mean(trainer.clock)).ravel() for part in parts]
+    got = [by_feature(part, part.mean(trainer.clock, 0.0)).ravel() for part in parts]
     assert np.allclose(np.concatenate(got), want, rtol=1e-6, atol=1e-6)
 
 
@@ -608,10 +608,10 @@ def test_a_mean_of_weights_that_did_not_begin_at_zero():
     trainer = shim.trainer
     random_weights(shim)
     start = trainer.node.w.copy()
-    assert np.array_equal(trainer.node.mean(0), start)
+    assert np.array_equal(trainer.node.mean(0, 0.0), start)
     for _ in range(3):
         shim.learn(to_learn(shim, DOCS[0]), None)
-    assert np.array_equal(trainer.node.mean(trainer.clock), start)
+    assert np.array_equal(trainer.node.mean(trainer.clock, 0.0), start)
 
 
 def test_without_averaging_the_mean_is_the_weights():
@@ -620,7 +620,7 @@ def test_without_averaging_the_mean_is_the_weights():
     for _ in range(3):
         shim.learn(to_learn(shim, DOCS[0]), Move(gold, guess, 1.0))
     part = shim.trainer.node
-    assert np.array_equal(part.mean(shim.trainer.clock), part.w[: part.used])
+    assert np.array_equal(part.mean(shim.trainer.clock, 0.0), part.w[: part.used])
     assert part.w.any()
     assert part.u.size == 0
 
@@ -642,7 +642,7 @@ def test_the_mean_is_a_copy():
     for averaged in (True, False):
         shim = collected(averaged=averaged)
         claim_all(shim.trainer.node)
-        mean = shim.trainer.node.mean(shim.trainer.clock)
+        mean = shim.trainer.node.mean(shim.trainer.clock, 0.0)
         assert mean.size
         mean += 1
         assert not shim.trainer.node.w.any()
@@ -671,7 +671,7 @@ def test_state_round_trip(averaged):
     for doc in DOCS:
         gold, guess = random_paths(rng, len(doc), 3)
         shim.learn(to_learn(shim, doc), Move(gold, guess, 1 / 3))
-    other = Trainer(shim.extractor, shim._transitions, averaged, 1)
+    other = Trainer(shim.extractor, shim._transitions, Rule(averaged), 1)
     other.set_state(shim.trainer.state(), "here")
     assert other.clock == 4
     for part, copy in ((shim.trainer.node, other.node), (shim.trainer.edge, other.edge)):
@@ -690,7 +690,7 @@ def test_state_that_is_not_finite(name):
     part, _, array = name.partition(".")
     claim_all(getattr(shim.trainer, part))
     getattr(getattr(shim.trainer, part), array)[0, 0] = np.nan
-    other = Trainer(shim.extractor, shim._transitions, True, 1)
+    other = Trainer(shim.extractor, shim._transitions, Rule(averaged=True), 1)
     with pytest.raises(ValueError, match="NL205.*here"):
         other.set_state(shim.trainer.state(), "here")
 
@@ -702,7 +702,7 @@ def test_going_on_is_like_never_having_stopped(stop, min_count, averaged):
     docs = [*DOCS, *UNSEEN, make_doc(["York", "is", "the", "Rome"]), make_doc(["zag", "said"])] * 2
     straight = collected(DOCS[:2], min_count=min_count, averaged=averaged)
     learn_at_random(straight, docs[:stop])
-    stopped = Trainer(straight.extractor, straight._transitions, averaged, min_count)
+    stopped = Trainer(straight.extractor, straight._transitions, Rule(averaged), min_count)
     stopped.set_state(straight.trainer.state(), "here")
     shim = collected(DOCS[:2], min_count=min_count, averaged=averaged)
     shim._trainer = stopped

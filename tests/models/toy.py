@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 
 from spacy_nonlocal.features.feature_templates import FeatureTemplates
 from spacy_nonlocal.models.linear_chain import LinearChain, LinearChainShim
+from spacy_nonlocal.models.rules import Rule
 from spacy_nonlocal.models.sparse_weights import SparseWeights
 from spacy_nonlocal.models.trainer import Rows, Trainer
 
@@ -61,13 +62,23 @@ def begin(
     *,
     labels: int = 3,
     averaged: bool = True,
+    rule: Rule | None = None,
+    probabilistic: bool = False,
     transitions: np.ndarray | None = None,
 ) -> LinearChainShim:
     """Collect features; each document is one sequence."""
     if transitions is None:
         transitions = np.ones((labels, labels), dtype=bool)
     names = label_names(len(transitions))
-    shim.begin(lambda: iter(docs), lambda doc, encoded: [encoded], names, transitions, averaged)
+    rule = Rule(averaged) if rule is None else rule
+    shim.begin(
+        lambda: iter(docs),
+        lambda doc, encoded: [encoded],
+        names,
+        transitions,
+        rule,
+        probabilistic,
+    )
     return shim
 
 

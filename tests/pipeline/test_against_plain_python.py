@@ -231,7 +231,7 @@ def check(learner, plain, corpus, order, averaged, **settings_):
         compare(raw, plain, words, plain.w)
         (lattice,) = tagger.model.predict([doc])
         compare(lattice, plain, words, w)
-        (path,) = tagger.predict([doc])
+        ((path, _),) = tagger.predict([doc])
         found = tuple(LABELS[label] for label in path)
         best = plain.best(words, w)
         # Means are no whole numbers: between equal labellings either may win.

@@ -442,10 +442,10 @@ def test_predict_changes_nothing():
     nlp = trained()
     doc = make_doc(nlp, BARE)
     before = doc.to_bytes()
-    (path,) = nlp.get_pipe(NAME).predict([doc])
+    (labelling,) = nlp.get_pipe(NAME).predict([doc])
     assert doc.to_bytes() == before
-    assert path.dtype == np.int32
-    nlp.get_pipe(NAME).set_annotations([doc], [path])
+    assert labelling.labels.dtype == np.int32
+    nlp.get_pipe(NAME).set_annotations([doc], [labelling])
     assert iob(doc) == right()[0]
 
 
