@@ -2,7 +2,7 @@
 
 A prediction is an entity with its label, or a token with its tag; it is right if gold has exactly the same.
 
-calibration error = Σ_b n_b / n · |share of right ones in bin b - mean confidence in bin b|,    10 bins of equal width
+The calibration error is that of `spacy_nonlocal.calibration`, with 10 bins.
 
 What is gained by keeping only predictions above a threshold is not F1 against all of gold: what was removed on purpose
 would count as missed. Here it counts as left to somebody else, together with the gold it stands for:
@@ -24,7 +24,8 @@ import numpy as np
 from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 
-BINS = 10
+from spacy_nonlocal.calibration import expected_calibration_error, reliability
+
 THRESHOLD = 0.9
 
 Annotation = tuple[int, int, str]  # start, end, label
@@ -57,7 +58,8 @@ def calibrate(examples: Iterable[Example], docs: Iterable[Doc], target: str) -> 
         right += [each.span in gold for each in found]
     if not confidences:
         return {}
-    results = {"error": calibration_error(np.array(confidences), np.array(right))}
+    error = expected_calibration_error(reliability(confidences, right))
+    results = {"error": error or 0.0}
     for name, each in counts.items():
         results.update({f"{key}_{name}": value for key, value in _prf(*each).items()})
     return {**results, "kept": counts["confident"][1] / counts["all"][1]}
@@ -86,15 +88,6 @@ def untouched(gold: set[Annotation], removed: list[Prediction], length: int) -> 
     for (start, end, _), _confidence in removed:
         touched[start:end] = True
     return {each for each in gold if not touched[each[0] : each[1]].any()}
-
-
-def calibration_error(confidences: np.ndarray, right: np.ndarray) -> float:
-    """RETURNS (float): The expected calibration error."""
-    bins = np.minimum((confidences * BINS).astype(int), BINS - 1)
-    n = np.bincount(bins, minlength=BINS)
-    # n_b / n · |right_b / n_b - sum_b / n_b|
-    gaps = np.bincount(bins, right, BINS) - np.bincount(bins, confidences, BINS)
-    return float(np.abs(gaps).sum() / n.sum())
 
 
 def _count(found: list[Prediction], gold: set[Annotation]) -> np.ndarray:

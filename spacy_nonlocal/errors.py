@@ -254,6 +254,21 @@ class Errors(metaclass=_Catalogue):
         "{source} holds a model whose scores {saved} probabilities, but the learner in the config is of the other "
         "kind. Restore the learner that it was trained with, or train anew."
     )
+    NL421 = (
+        "Pipeline {model} has no component that gives confidences (its components: {names}). Train one with a CRF "
+        "learner: MADF, SGD, L1SGD, ADF or DCA."
+    )
+    NL422 = (
+        "Pipeline {model} has no component '{name}' that gives confidences. Components that do: {known}."
+    )
+    NL423 = (
+        "{path}: there is no {target} annotation to compare predictions with. Give data in which it is right, such as "
+        "the development data."
+    )
+    NL424 = (
+        "{path} cannot be read as a .spacy file ({error}). Predictions are compared with what is right, so plain text "
+        "will not do; `python -m spacy nonlocal docbin` makes .spacy files of column files."
+    )
 
     # --- 5xx: learners -------------------------------------------------------------------------
     NL501 = "{learner}: `{setting}` is {value}, but has to be a number greater than 0 and at most {limit:g}."

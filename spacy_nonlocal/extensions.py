@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span, Token
@@ -29,9 +31,10 @@ def set_span_confidence(
     starts, ends (ndarray): int64[S], as characters of the text.
     values (ndarray): float64[S].
     """
-    bounds = zip(starts.tolist(), ends.tolist(), values.tolist(), strict=True)
-    # What `span._.confidence = value` does, without making the spans.
-    doc.user_data.update({("._.", "confidence", start, end): p for start, end, p in bounds})
+    user_data: dict[Any, Any] = doc.user_data
+    for start, end, value in zip(starts.tolist(), ends.tolist(), values.tolist(), strict=True):
+        # What `span._.confidence = value` does, without making the span.
+        user_data["._.", "confidence", start, end] = value
 
 
 def set_token_confidence(doc: Doc, values: NDArray[np.float64]) -> None:

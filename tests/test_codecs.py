@@ -151,6 +151,68 @@ def test_legal_sequences_survive_decoding_and_encoding(scheme):
             assert codec.encode(*codec.decode(array)).tolist() == list(labels)
 
 
+def legal_sequences(codec, length):
+    everything = product(range(len(codec.labels)), repeat=length)
+    return [labels for labels in everything if is_legal(codec, labels)]
+
+
+def spans_of_labels(codec, labels):
+    """(start, end, class) of each span, read from the labels' names."""
+    out = []
+    for t, label in enumerate(labels):
+        part, _, name = codec.labels[label].partition("-")
+        if part in "IL" and out and out[-1][1:] == (t, name):
+            out[-1] = (out[-1][0], t + 1, name)
+        elif part != "O":
+            out.append((t, t + 1, name))
+    return out
+
+
+@ALL_SCHEMES
+@pytest.mark.parametrize("length", range(5))
+def test_spans_of_a_labelling(scheme, length):
+    codec = SpanCodec(CLASSES, scheme)
+    for labels in legal_sequences(codec, length):
+        found = codec.spans(np.array(labels, dtype=np.int32))
+        assert found.dtype == np.int32
+        assert found.shape == (len(spans_of_labels(codec, labels)), 4)
+        expected = [(start, end) for start, end, _ in spans_of_labels(codec, labels)]
+        assert list(map(tuple, found[:, :2].tolist())) == expected
+
+
+@ALL_SCHEMES
+@pytest.mark.parametrize("length", range(1, 5))
+def test_spans_name_the_labels_that_would_make_them_longer(scheme, length):
+    """Of all labellings that agree with a span's labels, those without the span have such a label beside it."""
+    codec = SpanCodec(CLASSES, scheme)
+    sequences = legal_sequences(codec, length)
+    decoded = {labels: set(spans_of_labels(codec, labels)) for labels in sequences}
+    checked = set()
+    for labels in sequences:
+        names = spans_of_labels(codec, labels)
+        rows = codec.spans(np.array(labels, dtype=np.int32)).tolist()
+        for span, (start, end, before, after) in zip(names, rows, strict=True):
+            case = (start, end, labels[start:end])
+            if case in checked:
+                continue
+            checked.add(case)
+            for other in sequences:
+                if other[start:end] != labels[start:end]:
+                    continue
+                longer = (start > 0 and other[start - 1] == before) or (
+                    end < length and other[end] == after
+                )
+                assert longer == (span not in decoded[other])
+
+
+@ALL_SCHEMES
+def test_labellings_without_spans(scheme):
+    for classes in (CLASSES, ()):
+        codec = SpanCodec(classes, scheme)
+        for length in (0, 1, 3):
+            assert codec.spans(np.zeros(length, dtype=np.int32)).shape == (0, 4)
+
+
 def completions(pieces):
     """Every way to know what is unknown, and leave the rest as it is."""
     runs, i = [], 0

@@ -70,14 +70,14 @@ cdef double label_share(Beliefs* self, Py_ssize_t t, label_t label) noexcept nog
     cdef Py_ssize_t y, width = self.chain.width
     cdef double a = self.a[t * width + label]
     if t == self.chain.length - 1:
-        return exp(a - self.log_z) if self.logs else a
+        return exp(a) if self.logs else a
     if not self.logs:
         return a * next_shares(self, t, label)
     for y in range(width):
         self.row[y] = (
             self.chain.edge[(t + 1) * self.chain.edge_step + label * width + y] + self.v[(t + 1) * width + y]
         )
-    return exp(a + log_sum(self.row, width) - self.log_z)
+    return exp(a + log_sum(self.row, width))
 
 
 cdef double span_share(

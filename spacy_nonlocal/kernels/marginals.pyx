@@ -10,11 +10,11 @@ With e[t, y] = exp(node[t, y]) and E[t, p, y] = exp(edge[t, p, y]), each up to a
     p(y_t = y | y_{t-1} = p) = E[t, p, y] v[t, y] / β[t-1, p]
 
 α and v are all that is kept. Everything is a product of doubles, scaled at each position (Rabiner 1989). Where a
-position is so unlikely that digits might be lost, the whole sequence is done again with logarithms: `a` then holds
-log α, `v` holds log v, sums of products become "log Σ exp", and nothing is scaled. Infeasible lattices are refused.
+factor or an α is so small that it might vanish (1e-100), the whole sequence is done again with logarithms: `a` then
+holds log α, `v` holds log v, and sums of products become "log Σ exp". Infeasible lattices are refused.
 """
 
-from libc.math cimport INFINITY, exp, isfinite, log
+from libc.math cimport INFINITY, NAN, exp, isfinite, log
 from libc.stdlib cimport calloc, free, malloc
 
 from .marginals cimport Beliefs
@@ -26,7 +26,8 @@ import numpy as np
 from ..errors import Errors, LatticeError
 
 cdef extern from "vector.h":
-    void nl_exp(double* out, const weight_t* scores, double top, Py_ssize_t n) noexcept nogil
+    int nl_exp(double* out, const weight_t* scores, double top, Py_ssize_t n) noexcept nogil
+    int nl_normalise(double* a, double* e, double total, Py_ssize_t width) noexcept nogil
     void nl_onward(
         double* out, const double* start, const double* pair, Py_ssize_t n_labels, Py_ssize_t width
     ) noexcept nogil
@@ -37,8 +38,6 @@ cdef extern from "vector.h":
         double* out, const double* start, const double* to, Py_ssize_t n_labels, Py_ssize_t width
     ) noexcept nogil
 
-# A position with so small a share of all that led to it is a case for logarithms.
-cdef double SMALL = 1e-30
 # log takes longer than everything else for few labels: products of c are taken as long as they stay above this.
 cdef double PRODUCT = 1e-200
 
@@ -64,14 +63,13 @@ cdef double log_sum(const double* values, Py_ssize_t n) noexcept nogil:
 
 
 cdef double set_pair(Beliefs* self, Py_ssize_t t) noexcept nogil:
-    """Compute E of a position; return the logarithm of the factor left out."""
+    """Compute E of a position; return the logarithm of the factor left out, NaN if logarithms are needed."""
     cdef Py_ssize_t size = self.chain.n_labels * self.chain.width
     cdef const weight_t* edge = &self.chain.edge[t * self.chain.edge_step]
     cdef double top = top_score(edge, size)
     if top == -INFINITY:
         top = 0
-    nl_exp(self.pair, edge, top, size)
-    return top
+    return NAN if nl_exp(self.pair, edge, top, size) else top
 
 
 cdef bint go_forward(Beliefs* self) noexcept nogil:
@@ -87,7 +85,8 @@ cdef bint go_forward(Beliefs* self) noexcept nogil:
         top = top_score(&self.chain.node[t * width], width)
         if top == -INFINITY:
             return False
-        nl_exp(e, &self.chain.node[t * width], top, width)
+        if nl_exp(e, &self.chain.node[t * width], top, width):
+            return False
         if t == 0:
             for y in range(width):
                 a[y] = e[y]
@@ -101,11 +100,8 @@ cdef bint go_forward(Beliefs* self) noexcept nogil:
         total = 0
         for y in range(width):
             total += a[y]
-        if not total > SMALL:
+        if not total > 0 or nl_normalise(a, e, total, width):
             return False
-        for y in range(width):
-            a[y] /= total
-            e[y] /= total
         log_z += top
         product *= total
         if product < PRODUCT:
@@ -133,7 +129,8 @@ cdef void go_backward(Beliefs* self, weight_t* node, weight_t* edge) noexcept no
         if t == 0:
             break
         for y in range(width):
-            v[y] *= beta[y]
+            # β of a label that nothing leads to may be anything, even too large for a number.
+            v[y] = v[y] * beta[y] if a[y] > 0 else 0
         if not shared:
             set_pair(self, t)
         nl_backward(beta, self.pair, v, L, width)
@@ -153,21 +150,38 @@ cdef void go_backward(Beliefs* self, weight_t* node, weight_t* edge) noexcept no
 
 
 cdef void go_forward_in_logs(Beliefs* self) noexcept nogil:
-    """The same, slowly: a = log α unscaled, v = node scores."""
+    """The same, slowly: a = log α, v = log e."""
     cdef Py_ssize_t t, p, y, width = self.chain.width, L = self.chain.n_labels
     cdef const weight_t* edge
+    cdef double* a
+    cdef double* v
+    cdef double top, total, tops = 0, totals = 0
     self.logs = True
     for t in range(self.chain.length):
         edge = &self.chain.edge[t * self.chain.edge_step]
+        a = &self.a[t * width]
+        v = &self.v[t * width]
+        top = top_score(&self.chain.node[t * width], width)
+        if top == -INFINITY:
+            self.log_z = -INFINITY
+            return
         for y in range(width):
-            self.v[t * width + y] = self.chain.node[t * width + y]
-            if t == 0:
-                self.a[y] = self.v[y]
-                continue
-            for p in range(L):
-                self.row[p] = self.a[(t - 1) * width + p] + edge[p * width + y]
-            self.a[t * width + y] = self.v[t * width + y] + log_sum(self.row, L)
-    self.log_z = log_sum(&self.a[(self.chain.length - 1) * width], L)
+            v[y] = self.chain.node[t * width + y] - top
+            a[y] = v[y]
+            if t > 0:
+                for p in range(L):
+                    self.row[p] = self.a[(t - 1) * width + p] + edge[p * width + y]
+                a[y] += log_sum(self.row, L)
+        total = log_sum(a, width)
+        # Apart: tops may be so large that the rest would be lost beside them, and may cancel each other.
+        tops += top
+        totals += total
+        self.log_z = tops + totals
+        if total == -INFINITY:
+            return
+        for y in range(width):
+            a[y] -= total
+            v[y] -= total
 
 
 cdef void go_backward_in_logs(Beliefs* self, weight_t* node, weight_t* edge) noexcept nogil:
@@ -181,7 +195,7 @@ cdef void go_backward_in_logs(Beliefs* self, weight_t* node, weight_t* edge) noe
     for t in range(self.chain.length - 1, -1, -1):
         if node != NULL:
             for y in range(width):
-                node[t * width + y] = <weight_t> exp(self.a[t * width + y] + beta[y] - self.log_z)
+                node[t * width + y] = <weight_t> exp(self.a[t * width + y] + beta[y])
         if t == 0:
             break
         for y in range(width):
@@ -191,7 +205,7 @@ cdef void go_backward_in_logs(Beliefs* self, weight_t* node, weight_t* edge) noe
             for y in range(width):
                 self.row[y] = scores[p * width + y] + self.v[t * width + y]
                 if edge != NULL:
-                    share = exp(self.a[(t - 1) * width + p] + self.row[y] - self.log_z)
+                    share = exp(self.a[(t - 1) * width + p] + self.row[y])
                     if shared:
                         self.sums[p * width + y] += share
                     else:

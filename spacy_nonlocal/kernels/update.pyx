@@ -3,8 +3,10 @@
 Where the expectation is over one labelling, features fire on the tokens where two labellings differ, and on the label
 pairs that end or begin there; all others cancel (`move_nodes`, `move_edges`). Where it is over all labellings, every
 token has beliefs: they are summed up for each feature of a sequence first (`gather`), so that weights, which lie
-scattered over memory, are touched once (`add_rows`). Averaging costs nothing extra: beside w += Δ it keeps u += clock·Δ, where the clock counts the examples seen
-before; the mean of w over all examples is then w - u / clock.
+scattered over memory, are touched once (`add_rows`).
+
+Averaging costs nothing extra: beside w += Δ it keeps u += clock·Δ, where the clock counts the examples seen before;
+the mean of w over all examples is then w - u / clock.
 """
 
 from .typedefs cimport label_t, row_t, sum_t, weight_t
@@ -226,8 +228,9 @@ def clip_rows(
                     after = min(0.0, before + (total - applied[places[i], y]))
                 else:
                     continue
+                # What rounding takes from the penalty is not paid yet.
                 w[places[i], y] = <weight_t> after
-                applied[places[i], y] += <weight_t> (after - before)
+                applied[places[i], y] += <weight_t> (w[places[i], y] - before)
 
 
 cdef int check_columns(const weight_t[:, ::1] w, Py_ssize_t columns) except -1:

@@ -98,13 +98,35 @@ static inline double nl_exp1(double x)
     return x < -700.0 ? 0.0 : e;
 }
 
-/* out[i] = exp(scores[i] - top), where no score is above top */
-NL_CLONES NL_UNUSED static void nl_exp(
+/* Factors below e^-230 = 1e-100 are a case for logarithms: three of them still make a normal number, four do not. */
+#define NL_LOW -230.0
+
+/* out[i] = exp(scores[i] - top), where no score is above top; returns whether one is allowed, but too low */
+NL_CLONES NL_UNUSED static int nl_exp(
     double *NL_RESTRICT out, const float *NL_RESTRICT scores, double top, ptrdiff_t n)
 {
     ptrdiff_t i;
-    for (i = 0; i < n; i++)
-        out[i] = nl_exp1((double)scores[i] - top);
+    int low = 0;
+    for (i = 0; i < n; i++) {
+        const double x = (double)scores[i] - top;
+        low |= (x < NL_LOW) & (scores[i] > -INFINITY);
+        out[i] = nl_exp1(x);
+    }
+    return low;
+}
+
+/* a[y] /= total, e[y] /= total; returns whether an a is not zero, but too low */
+NL_CLONES NL_UNUSED static int nl_normalise(
+    double *NL_RESTRICT a, double *NL_RESTRICT e, double total, ptrdiff_t width)
+{
+    ptrdiff_t y;
+    int low = 0;
+    for (y = 0; y < width; y++) {
+        a[y] /= total;
+        e[y] /= total;
+        low |= (a[y] < 1e-100) & (a[y] > 0);
+    }
+    return low;
 }
 
 /* out[y] = Σ_p from[p] pair[p][y] */

@@ -134,7 +134,7 @@ class SparseWeights:
     def state(self) -> dict[str, NDArray[Any]]:
         """RETURNS (Dict[str, ndarray]): The features, and which of them have which weights."""
         n = self.used
-        weights = {"w": self.w, "u": self.u, **self.beside}
+        weights: dict[str, NDArray[Any]] = {"w": self.w, "u": self.u, **self.beside}
         packed = [pack_sparse(name, array[:n]) for name, array in weights.items()]
         return {**self.features.state(), "rows": self._rows(), **dict(ChainMap(*packed))}
 

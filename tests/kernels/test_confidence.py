@@ -242,7 +242,7 @@ def test_exponential_function_in_all_its_digits():
     got = [span_probabilities(floats([[0, -d]]), zeros(1, 2, 2), path, span)[0] for d in distances]
     want = np.exp(-distances.astype(np.float64))
     np.testing.assert_allclose(got, want / (1 + want), rtol=1e-13)
-    for d in (701, 800, 3e38, INF):
+    for d in (800, 3e38, INF):
         assert span_probabilities(floats([[0, -d]]), zeros(1, 2, 2), path, span) == 0
 
 
@@ -280,7 +280,6 @@ def test_first_table_of_edges_is_not_used():
     np.testing.assert_allclose(got, [0.25, 0.125])
 
 
-@pytest.mark.xfail(strict=True, reason="β of labels out of reach overflows: 0 * inf")
 def test_good_label_out_of_reach():
     # Label 0 would be better by far, but nothing leads there.
     node, edge = zeros(90, 2), floats([[[0, 0], [-INF, 0]]])

@@ -327,7 +327,6 @@ def test_paying_at_every_step_or_when_touched(history):
     assert np.array_equal(w, np.sign(moved) * np.maximum(0, np.abs(moved) - total))
 
 
-@pytest.mark.xfail(strict=True, reason="what rounding keeps of a weight counts as paid")
 def test_many_small_penalties_add_up():
     # Each is less than half of what floats of this size can tell apart.
     w, applied = floats([[32, -32]]), np.zeros((1, 2), dtype=np.float32)

@@ -12,6 +12,7 @@ from spacy_nonlocal.features.gazetteers import Gazetteer
 from spacy_nonlocal.models import trainer as trainer_module
 from spacy_nonlocal.models.lattice import Move
 from spacy_nonlocal.models.linear_chain import LinearChain, LinearChainShim
+from spacy_nonlocal.models.rules import CumulativeL1, FrequencyDecay, FrequencyScale, Rule
 from spacy_nonlocal.models.storage import pack, unpack
 
 from .toy import (
@@ -227,7 +228,8 @@ def test_begin_cuts_documents_into_sequences():
         ],
         label_names(3),
         np.ones((3, 3), dtype=bool),
-        True,
+        Rule(averaged=True),
+        False,
     )
     keys = {*halves.trainer.node.features.table.keys().tolist()}
     whole = shim.encode(DOCS[0])
@@ -255,6 +257,7 @@ def test_begin_that_fails_changes_nothing():
             lambda doc, encoded: [encoded],
             label_names(5),
             np.ones((5, 5), dtype=bool),
+            Rule(averaged=False),
             False,
         )
     assert files(shim) == before
@@ -618,10 +621,93 @@ def test_transitions_travel_with_the_model():
 @pytest.mark.parametrize("averaged", [True, False])
 def test_other_averaging(averaged):
     model, training = files(trained(averaged=averaged), {"name": "Some"})
-    refuse("NL413.*dir.*Some", model, training, averaged=not averaged)
-    make_shim().load(model, training, averaged=averaged)
+    refuse("NL413.*dir.*Some", model, training, rule=Rule(not averaged))
+    make_shim().load(model, training, rule=Rule(averaged))
     # Who only predicts need not care.
-    make_shim().load(model, None, averaged=not averaged)
+    make_shim().load(model, None, rule=Rule(not averaged))
+
+
+RULES = [
+    Rule(averaged=False),
+    FrequencyDecay(averaged=False, upper=0.9, lower=0.5),
+    FrequencyScale(averaged=False, most=8.0, least=0.5),
+    CumulativeL1(averaged=False),
+]
+
+
+@pytest.mark.parametrize("given", range(4))
+@pytest.mark.parametrize("saved", range(4))
+def test_rules_of_another_kind(saved, given):
+    model, training = files(begin(make_shim(), rule=RULES[saved]), {"name": "Some"})
+    shim = make_shim()
+    if saved == given:
+        shim.load(model, training, rule=RULES[given])
+        assert shim.trainer.rule is RULES[given]
+    else:
+        with pytest.raises(ValueError, match="NL413.*dir/training.*Some"):
+            shim.load(model, training, rule=RULES[given])
+        assert not shim.is_ready
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_the_rule_travels_with_the_training_file(rule):
+    model, training = files(begin(make_shim(), rule=rule))
+    shim = make_shim()
+    shim.load(model, training)
+    assert type(shim.trainer.rule) is type(rule)
+    assert shim.trainer.rule.settings() == rule.settings()
+    assert files(shim) == (model, training)
+
+
+def test_a_rule_with_other_settings_is_that_of_the_learner():
+    model, training = files(begin(make_shim(), rule=FrequencyDecay(False, 0.9, 0.5)))
+    shim = make_shim()
+    shim.load(model, training, rule=FrequencyDecay(False, 0.8, 0.1))
+    assert (shim.trainer.rule.upper, shim.trainer.rule.lower) == (0.8, 0.1)
+    assert shim.trainer.node.rule is shim.trainer.edge.rule is shim.trainer.rule
+
+
+@pytest.mark.parametrize("averaged", [True, False])
+def test_training_files_from_before_there_were_rules(averaged):
+    shim = trained(averaged=averaged)
+    model, (training, source) = files(shim, {"name": "Some"})
+    settings, arrays = unpack(training, "training", "")
+    assert settings.pop("rule") == Rule(averaged).settings()
+    settings["averaged"] = averaged
+    del arrays["penalty"]
+    old = pack("training", settings, arrays), source
+    refuse("NL413.*dir/training.*Some", model, old, rule=Rule(not averaged))
+    refuse("NL413.*dir/training.*Some", model, old, rule=CumulativeL1(averaged))
+    for rule in (None, Rule(averaged)):
+        other = make_shim()
+        assert other.load(model, old, rule=rule) == {"name": "Some"}
+        assert files(other, {"name": "Some"}) == (model, (training, source))
+        assert files(learn(other, seed=1)) == files(learn(trained(averaged=averaged), seed=1))
+
+
+@pytest.mark.parametrize("probabilistic", [True, False])
+def test_scores_of_another_kind(probabilistic):
+    shim = learn(begin(make_shim(), probabilistic=probabilistic))
+    model, training = files(shim)
+    saved = "scores are probabilities" if probabilistic else "scores are not probabilities"
+    for file in (None, training):
+        refuse(f"NL420.*dir/model.*{saved}", model, file, probabilistic=not probabilistic)
+        for wanted in (None, probabilistic):
+            other = make_shim()
+            other.load(model, file, probabilistic=wanted)
+            assert other.probabilistic == probabilistic
+    assert make_shim().from_bytes(shim.to_bytes()).probabilistic == probabilistic
+    shim.clear()
+    assert not shim.probabilistic
+
+
+def test_models_from_before_there_were_probabilities():
+    settings, arrays = unpack(trained().model_bytes("tagger"), "model", "")
+    assert settings.pop("probabilistic") is False
+    shim = make_shim()
+    shim.load((pack("model", settings, arrays), "dir/model"), None, probabilistic=False)
+    assert not shim.probabilistic
+    assert agree(trained(), shim)
 
 
 @pytest.mark.parametrize("name", ["node.values", "edge.values"])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from spacy_nonlocal.kernels.viterbi import score_path
 from spacy_nonlocal.models import trainer as trainer_module
 from spacy_nonlocal.models.lattice import Move
+from spacy_nonlocal.models.rules import Rule
 from spacy_nonlocal.models.trainer import Trainer, base_scores
 
 from .toy import (
@@ -28,6 +29,7 @@ from .toy import (
     random_weights,
     rows_of,
     same_bits,
+    to_learn,
     trained_lattice,
     weights_of,
 )
@@ -46,10 +48,6 @@ def encoded(shim, docs=DOCS):
 
 def states(shim):
     return {name: array.tobytes() for name, array in shim.trainer.state().items()}
-
-
-def to_learn(shim, doc):
-    return shim.trainer.rows(shim.encode(doc), learn=True)
 
 
 def key_lists(shim, docs=DOCS):

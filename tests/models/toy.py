@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from spacy_nonlocal.features.feature_templates import FeatureTemplates
+from spacy_nonlocal.models.lattice import Gradient
 from spacy_nonlocal.models.linear_chain import LinearChain, LinearChainShim
 from spacy_nonlocal.models.rules import Rule
 from spacy_nonlocal.models.sparse_weights import SparseWeights
@@ -156,3 +158,71 @@ def weights_of(trainer: Trainer) -> np.ndarray:
     """The weights of all features, zero for those without any, in the order of `counts_of`."""
     parts = [by_feature(part).ravel() for part in (trainer.node, trainer.edge)]
     return np.concatenate(parts).astype(np.float64)
+
+
+# --- Gradients ---------------------------------------------------------------------------------
+
+Feature = tuple[str, int]  # "node" or "edge", and its key
+
+
+def to_learn(shim: LinearChainShim, doc: Doc) -> Rows:
+    """The rows of a document's features, of which new ones get one."""
+    return shim.trainer.rows(shim.encode(doc), learn=True)
+
+
+def random_gradient(
+    shim: LinearChainShim, doc: Doc, rng: np.random.Generator, *, step: float = 0.5, **kwargs: Any
+) -> Gradient:
+    """Beliefs of any size. No pair ends at the first token, and padding has none."""
+    trainer, T = shim.trainer, len(doc)
+    L, tables = trainer.n_labels, T if trainer.extractor.edge_templates else 1
+    node = np.zeros((T, trainer.width), dtype=np.float32)
+    edge = np.zeros((tables, L, trainer.width), dtype=np.float32)
+    node[:, :L] = rng.normal(size=(T, L))
+    first = 0 if tables == 1 < T else 1
+    edge[first:, :, :L] = rng.normal(size=(tables, L, L))[first:]
+    return Gradient(node, edge, step, **kwargs)
+
+
+def gradients_of(
+    shim: LinearChainShim, doc: Doc, gradient: Gradient
+) -> tuple[dict[Feature, np.ndarray], dict[Feature, float]]:
+    """What each feature of a document gets, and at which share of its tokens it is found."""
+    extractor, encoded = shim.extractor, shim.encode(doc)
+    edge = gradient.edge.reshape(len(gradient.edge), -1).astype(np.float64)
+    sums: dict[Feature, Any] = defaultdict(float)
+    shares: dict[Feature, float] = defaultdict(float)
+    for t, keys in enumerate(extractor.keys(extractor.nodes, encoded).tolist()):
+        for key in keys:
+            sums["node", key] += gradient.node[t].astype(np.float64)
+            shares["node", key] += 1 / len(doc)
+    for t, keys in enumerate(extractor.keys(extractor.edges, encoded).tolist()):
+        for key in keys:
+            sums["edge", key] += edge[t]
+            shares["edge", key] += 1 / len(doc)
+    if extractor.edge_bias:
+        sums["edge", extractor.bias_key] += edge.sum(axis=0)
+    return dict(sums), dict(shares)
+
+
+def by_key(trainer: Trainer, beside: str | None = None) -> dict[Feature, np.ndarray]:
+    """Copies of the weights, or of what is beside them, of all features that have any."""
+    return {
+        (name, key): line.copy()
+        for name, part in (("node", trainer.node), ("edge", trainer.edge))
+        for key, line in zip(
+            part.keys().tolist(), part.w if beside is None else part.beside[beside], strict=False
+        )
+    }
+
+
+def mean_of(shim: LinearChainShim) -> dict[Feature, np.ndarray]:
+    """The weights for prediction, of all features that have any."""
+    trainer = shim.trainer
+    return {
+        (name, key): line
+        for name, part in (("node", trainer.node), ("edge", trainer.edge))
+        for key, line in zip(
+            part.keys().tolist(), part.mean(trainer.clock, trainer.penalty), strict=True
+        )
+    }
