@@ -234,8 +234,8 @@ class Errors(metaclass=_Catalogue):
         "{source} is missing: the directory was not written by this component, or not completely."
     )
     NL413 = (
-        "{source} was trained with the learner {learner}, which averages weights where the learner in the config does "
-        "not, or the other way round. Restore the learner, or train anew."
+        "{source} was trained with the learner {learner}. The learner in the config moves weights in another way, or "
+        "averages them where that one does not, or the other way round. Restore the learner, or train anew."
     )
     NL414 = "Component '{name}' cannot resume from {path}: {error}"
     NL415 = (
@@ -258,9 +258,7 @@ class Errors(metaclass=_Catalogue):
         "Pipeline {model} has no component that gives confidences (its components: {names}). Train one with a CRF "
         "learner: MADF, SGD, L1SGD, ADF or DCA."
     )
-    NL422 = (
-        "Pipeline {model} has no component '{name}' that gives confidences. Components that do: {known}."
-    )
+    NL422 = "Pipeline {model} has no component '{name}' that gives confidences. Components that do: {known}."
     NL423 = (
         "{path}: there is no {target} annotation to compare predictions with. Give data in which it is right, such as "
         "the development data."
@@ -276,10 +274,10 @@ class Errors(metaclass=_Catalogue):
     NL503 = (
         "{learner}: `{setting}` is {value}, but has to be a number greater than 0 and at most 1."
     )
-    NL504 = "{learner}: `alpha` is {alpha}, but must not be less than `beta` ({beta})."
+    NL504 = "{learner}: `{more}` is {value}, but must not be less than `{less}` ({other})."
     NL505 = (
         "Component '{name}': training diverges in {where}: the objective of {learner} is {loss}. The weights "
-        "are as they were before this document. Lower `{setting}` (it is {value}) and train anew."
+        "are as they were before it. Lower `{setting}` (it is {value}) and train anew."
     )
     NL506 = (
         "Component '{name}': no first step between {lowest:g} and {highest:g} lets {learner} learn from a sample of "

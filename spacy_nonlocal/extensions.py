@@ -1,7 +1,8 @@
 """Extension attributes: where users find how sure a component is.
 
-`span._.confidence` holds the probability of an entity, `token._.confidence` that of a tag. They are part of
-`doc.user_data`, so `Doc.to_bytes` keeps them, and so does a DocBin with `store_user_data=True`.
+`span._.confidence` holds the probability of an entity, `token._.confidence` that of a tag (or of a part of speech, if
+tags have none; `tag_confidence` and `pos_confidence` say which). They are part of `doc.user_data`, so `Doc.to_bytes`
+keeps them, and so does a DocBin with `store_user_data=True`.
 """
 
 from __future__ import annotations
@@ -12,15 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span, Token
 
-_TAGS = "spacy_nonlocal.confidence"
+_TOKENS = "spacy_nonlocal.{attr}_confidence"
 
 
 def register() -> None:
     """Make the attributes known to spaCy; one that a user has already is left alone."""
     if not Span.has_extension("confidence"):
         Span.set_extension("confidence", default=None)
-    if not Token.has_extension("confidence"):
-        Token.set_extension("confidence", getter=_token_confidence)
+    getters = {
+        "confidence": lambda token: _token_confidence(token, "tag", "pos"),
+        "tag_confidence": lambda token: _token_confidence(token, "tag"),
+        "pos_confidence": lambda token: _token_confidence(token, "pos"),
+    }
+    for name, getter in getters.items():
+        if not Token.has_extension(name):
+            Token.set_extension(name, getter=getter)
 
 
 def set_span_confidence(
@@ -37,14 +44,21 @@ def set_span_confidence(
         user_data["._.", "confidence", start, end] = value
 
 
-def set_token_confidence(doc: Doc, values: NDArray[np.float64]) -> None:
-    """Store the probabilities of tags: float64[T], NaN where there is none."""
-    doc.user_data[_TAGS] = values.astype(np.float32)
+def set_token_confidence(doc: Doc, attr: str, values: NDArray[np.float64]) -> None:
+    """Store the probabilities of tags ("tag") or parts of speech ("pos"): float64[T], NaN where there is none."""
+    doc.user_data[_TOKENS.format(attr=attr)] = values.astype(np.float32)
 
 
-def _token_confidence(token: Token) -> float | None:
-    values = token.doc.user_data.get(_TAGS)
+def token_confidences(doc: Doc, attr: str) -> NDArray[np.float32] | None:
+    """RETURNS (Optional[ndarray]): float32[T], NaN where there is none; None if they do not belong to the tokens."""
+    values: NDArray[np.float32] | None = doc.user_data.get(_TOKENS.format(attr=attr))
     # After a retokenization, nobody knows which value belongs to which token.
-    if values is None or len(values) != len(token.doc) or np.isnan(values[token.i]):
-        return None
-    return float(values[token.i])
+    return None if values is None or len(values) != len(doc) else values
+
+
+def _token_confidence(token: Token, *attrs: str) -> float | None:
+    for attr in attrs:
+        values = token_confidences(token.doc, attr)
+        if values is not None and not np.isnan(values[token.i]):
+            return float(values[token.i])
+    return None

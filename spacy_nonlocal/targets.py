@@ -178,7 +178,7 @@ class TokenTarget(Target):
             values = np.full(len(doc), np.nan)
             values[confidence.spans[:, 0]] = confidence.values
             values[before != 0] = np.nan
-            set_token_confidence(doc, values)
+            set_token_confidence(doc, "tag" if self.attr == TAG else "pos", values)
 
     def _labels(
         self, values: NDArray[np.uint64], codec: Codec, doc: Doc, *, strict: bool

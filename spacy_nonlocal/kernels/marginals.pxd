@@ -10,6 +10,7 @@ cdef struct Beliefs:
     double* row       # [width] scratch
     double* sums      # [L, width] Σ_t α[t-1, p] v[t, y], for shared tables
     double log_z
+    bint masked       # whether `pair` forbids anything
     bint logs         # whether a and v are logarithms
 
 

@@ -10,8 +10,9 @@ With e[t, y] = exp(node[t, y]) and E[t, p, y] = exp(edge[t, p, y]), each up to a
     p(y_t = y | y_{t-1} = p) = E[t, p, y] v[t, y] / β[t-1, p]
 
 α and v are all that is kept. Everything is a product of doubles, scaled at each position (Rabiner 1989). Where a
-factor or an α is so small that it might vanish (1e-100), the whole sequence is done again with logarithms: `a` then
-holds log α, `v` holds log v, and sums of products become "log Σ exp". Infeasible lattices are refused.
+factor is so small that it might vanish (1e-100) and could matter later, the whole sequence is done again with
+logarithms. A small α matters only if it leads where larger ones may not: where every label may follow every other,
+what the largest leads to is larger, whatever comes. In logarithms `a` holds log α, `v` holds log v, and sums of products become "log Σ exp". Infeasible lattices are refused.
 """
 
 from libc.math cimport INFINITY, NAN, exp, isfinite, log
@@ -69,7 +70,9 @@ cdef double set_pair(Beliefs* self, Py_ssize_t t) noexcept nogil:
     cdef double top = top_score(edge, size)
     if top == -INFINITY:
         top = 0
-    return NAN if nl_exp(self.pair, edge, top, size) else top
+    cdef int found = nl_exp(self.pair, edge, top, size)
+    self.masked = found & 2
+    return NAN if found & 1 else top
 
 
 cdef bint go_forward(Beliefs* self) noexcept nogil:
@@ -77,6 +80,7 @@ cdef bint go_forward(Beliefs* self) noexcept nogil:
     cdef Py_ssize_t t, y, width = self.chain.width
     cdef bint shared = self.chain.edge_step == 0
     cdef double total, top, product = 1, log_z = 0, pair_top = 0
+    cdef bint low = False, node_low
     cdef double* a
     cdef double* e
     for t in range(self.chain.length):
@@ -85,14 +89,15 @@ cdef bint go_forward(Beliefs* self) noexcept nogil:
         top = top_score(&self.chain.node[t * width], width)
         if top == -INFINITY:
             return False
-        if nl_exp(e, &self.chain.node[t * width], top, width):
-            return False
+        node_low = nl_exp(e, &self.chain.node[t * width], top, width) & 1
         if t == 0:
             for y in range(width):
                 a[y] = e[y]
         else:
             if not shared or t == 1:
                 pair_top = set_pair(self, t)
+            if low and self.masked:
+                return False
             nl_onward(a, &self.a[(t - 1) * width], self.pair, self.chain.n_labels, width)
             for y in range(width):
                 a[y] *= e[y]
@@ -100,8 +105,9 @@ cdef bint go_forward(Beliefs* self) noexcept nogil:
         total = 0
         for y in range(width):
             total += a[y]
-        if not total > 0 or nl_normalise(a, e, total, width):
+        if not total > 0:
             return False
+        low = nl_normalise(a, e, total, width) | node_low
         log_z += top
         product *= total
         if product < PRODUCT:

@@ -98,24 +98,26 @@ static inline double nl_exp1(double x)
     return x < -700.0 ? 0.0 : e;
 }
 
-/* Factors below e^-230 = 1e-100 are a case for logarithms: three of them still make a normal number, four do not. */
+/* Factors below e^-230 = 1e-100 may vanish: three of them still make a normal number, four do not. */
 #define NL_LOW -230.0
 
-/* out[i] = exp(scores[i] - top), where no score is above top; returns whether one is allowed, but too low */
+/* out[i] = exp(scores[i] - top), where no score is above top; returns 1 if one is allowed, but low, plus 2 if one is
+   not allowed */
 NL_CLONES NL_UNUSED static int nl_exp(
     double *NL_RESTRICT out, const float *NL_RESTRICT scores, double top, ptrdiff_t n)
 {
     ptrdiff_t i;
-    int low = 0;
+    int low = 0, not_allowed = 0;
     for (i = 0; i < n; i++) {
         const double x = (double)scores[i] - top;
         low |= (x < NL_LOW) & (scores[i] > -INFINITY);
+        not_allowed |= scores[i] == -INFINITY;
         out[i] = nl_exp1(x);
     }
-    return low;
+    return low + 2 * not_allowed;
 }
 
-/* a[y] /= total, e[y] /= total; returns whether an a is not zero, but too low */
+/* a[y] /= total, e[y] /= total; returns whether an a is not zero, but low */
 NL_CLONES NL_UNUSED static int nl_normalise(
     double *NL_RESTRICT a, double *NL_RESTRICT e, double total, ptrdiff_t width)
 {

@@ -7,7 +7,7 @@ rate *= upper - u (upper - lower): what is frequent has learned enough, what is 
 from typing import ClassVar
 
 from ..models.rules import FrequencyDecay
-from .learner import check_share
+from .learner import check_order, check_share
 from .sgd import SGD
 
 
@@ -36,6 +36,7 @@ class ADF(SGD):
         super().__init__(l2, rate, average, seed)
         check_share(self.name, "upper", upper)
         check_share(self.name, "lower", lower)
+        check_order(self.name, "upper", upper, "lower", lower)
         self.rule = FrequencyDecay(average, upper, lower)
 
     def step(self) -> float:

@@ -9,11 +9,13 @@ the difference of the two expectations.
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import Errors, LatticeError
 from ..kernels.marginals import marginals
 from ..kernels.viterbi import score_path
 from ..models.lattice import Gradient, Lattice, indicators
@@ -45,8 +47,11 @@ class CRFLearner(Learner):
         self.begin(self.sequences)
 
     def judge(self, lattice: Lattice, gold: NDArray[np.int32], distance: Distance) -> Verdict:
+        score = score_path(lattice.node, lattice.edge, gold)
+        if score == -math.inf:
+            raise LatticeError(Errors.NL616.format(score=score, length=len(gold)))
         right = indicators(gold, lattice.n_labels, lattice.node.shape[1], len(lattice.edge))
-        return self._judge(lattice, score_path(lattice.node, lattice.edge, gold), *right)
+        return self._judge(lattice, score, *right)
 
     def judge_partly(self, lattice: Lattice, known: Lattice, distance: Distance) -> Verdict:
         return self._judge(lattice, *marginals(known.node, known.edge))
@@ -74,7 +79,7 @@ class CRFLearner(Learner):
     @property
     def ended_pass(self) -> bool:
         """RETURNS (bool): Whether the example before was the last of a pass."""
-        return self.time % (self.period * PERIODS) == 0
+        return self.time > 0 and self.time % self.sequences == 0
 
     @property
     def ends_period(self) -> bool:

@@ -2,7 +2,8 @@
 
 step = min(C, loss / ‖gradient‖²),    C = 1 / (λ sequences)
 
-No rate has to be found: each example says how far to go.
+No rate has to be found: each example says how far to go. As in the paper, steps of earlier passes are not taken back,
+so C bounds each step and not the weights; the loss reported is that of the examples alone.
 """
 
 from typing import ClassVar
@@ -31,6 +32,3 @@ class DCA(CRFLearner):
     def direct(self, gradient: Gradient, loss: float) -> Gradient:
         period = self.period if self.ends_period else 0
         return gradient._replace(step=self.C, reach=loss, period=period)
-
-    def penalty(self, size: float, squares: float) -> float:
-        return squares / (2 * self.C)

@@ -118,3 +118,13 @@ def check_share(learner: str, setting: str, value: float) -> None:
     """Raise unless a setting is above 0 and not above 1."""
     if not (math.isfinite(value) and 0 < value <= 1):
         raise ValueError(Errors.NL503.format(learner=learner, setting=setting, value=value))
+
+
+def check_order(learner: str, more: str, more_value: float, less: str, less_value: float) -> None:
+    """Raise if a setting is less than another that it has to reach."""
+    if more_value < less_value:
+        raise ValueError(
+            Errors.NL504.format(
+                learner=learner, more=more, value=more_value, less=less, other=less_value
+            )
+        )

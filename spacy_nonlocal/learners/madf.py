@@ -7,9 +7,8 @@ f_k is how often a feature comes with a label, per token of the training data; B
 
 from typing import ClassVar
 
-from ..errors import Errors
 from ..models.rules import FrequencyScale
-from .learner import check_positive
+from .learner import check_order, check_positive
 from .sgd import SGD
 
 
@@ -38,6 +37,5 @@ class MADF(SGD):
         super().__init__(l2, rate, average, seed)
         check_positive(self.name, "alpha", alpha)
         check_positive(self.name, "beta", beta)
-        if alpha < beta:
-            raise ValueError(Errors.NL504.format(learner=self.name, alpha=alpha, beta=beta))
+        check_order(self.name, "alpha", alpha, "beta", beta)
         self.rule = FrequencyScale(average, alpha, beta)

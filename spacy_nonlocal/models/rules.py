@@ -29,7 +29,9 @@ class Rule:
     """
 
     name: ClassVar[str] = "plain"
-    counts_first: ClassVar[bool] = False  # whether features are counted before training begins
+    knows_first: ClassVar[bool] = (
+        False  # whether it has to know all features before training begins
+    )
     top_rate: float = 1.0  # no rate is above it
 
     def __init__(self, averaged: bool) -> None:
@@ -99,6 +101,7 @@ class FrequencyDecay(Rule):
     """
 
     name = "frequency decay"
+    knows_first = True
 
     def __init__(self, averaged: bool, upper: float, lower: float) -> None:
         super().__init__(averaged)
@@ -124,7 +127,8 @@ class FrequencyDecay(Rule):
         part.beside["fired"][places] += 1
 
     def end_period(self, part: SparseWeights, examples: int, penalty: float) -> None:
-        rate, fired = part.beside["rate"], part.beside["fired"]
+        # Not beyond: a feature that gets weights later begins anew, whether there was room for it or not.
+        rate, fired = (part.beside[name][: part.used] for name in ("rate", "fired"))
         rate *= self.upper - fired / examples * (self.upper - self.lower)
         fired[...] = 0
 
@@ -136,7 +140,7 @@ class FrequencyScale(Rule):
     """
 
     name = "frequency scale"
-    counts_first = True
+    knows_first = True
 
     def __init__(self, averaged: bool, most: float, least: float) -> None:
         super().__init__(averaged)

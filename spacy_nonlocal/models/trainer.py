@@ -38,7 +38,9 @@ class Rows(NamedTuple):
     """The features of a sequence, as rows of the weights."""
 
     node: NDArray[np.int32]  # [T, K]
-    edge: NDArray[np.int32]  # [T, 1 + text-dependent edge features]: the label pair alone is row 0
+    edge: NDArray[
+        np.int32
+    ]  # [T, edge features that look at the text]; the label pair alone is row 0
 
     @property
     def nbytes(self) -> int:
@@ -193,7 +195,9 @@ class Trainer:
         if math.isfinite(gradient.reach):
             squared = sum(float(np.vdot(change, change)) for _, _, change in changes)
             step = min(step, gradient.reach / squared) if squared else 0.0
-        self._check_bound(step * self.rule.top_rate * rows.node.size)
+        self._check_bound(
+            step * self.rule.top_rate * (rows.node.size + rows.edge.size + len(rows.node))
+        )
         self.penalty = gradient.penalty
         for part, places, change in changes:
             self.rule.move(part, places, change, step, self.clock, gradient.penalty)
@@ -234,23 +238,30 @@ class Trainer:
                 raise DivergenceError("without bounds")
         self._bound += change
 
-    def count(self, rows: Rows, gold: NDArray[np.int32]) -> None:
-        """Count features with the right labels, for rules that need to know before training begins.
+    def meet(self, rows: Rows, gold: NDArray[np.int32]) -> None:
+        """Give features their weights, and count them with the right labels if the rule wants to know.
 
         gold (ndarray): int32[T], -1 where nothing is known.
         """
         tables = len(gold) if rows.edge.shape[1] else 1
         node, edge = indicators(gold, self.n_labels, self.width, tables)
         for part, places, counts in self._changes(rows, node, edge):
-            part.beside["rate"][places] += counts
+            if isinstance(self.rule, FrequencyScale):
+                part.beside["rate"][places] += counts
         self._tokens += np.count_nonzero(gold >= 0)
 
-    def end_count(self) -> None:
+    def end_meeting(self) -> None:
         """Turn what was counted into rates."""
         if isinstance(self.rule, FrequencyScale):
             for part in (self.node, self.edge):
                 self.rule.set_rates(part.beside["rate"], self._tokens)
             self._counted = True
+
+    def start_from(self, node: NDArray[np.float64], edge: NDArray[np.float64]) -> None:
+        """Start with other weights than zero."""
+        self.reset()
+        self.node.w[...], self.edge.w[...] = node, edge
+        self._bound = MAX_WEIGHT  # to be found out when needed
 
     def _count_late(
         self,

@@ -97,17 +97,20 @@ class SequenceLabeller(LearningPipe):
     @property
     def threshold(self) -> float | None:
         """RETURNS (Optional[float]): What is less probable than this is not annotated."""
-        threshold: float | None = self.cfg["threshold"]
-        return threshold
+        return self._checked(self.cfg["threshold"])
 
     @threshold.setter
     def threshold(self, value: float | None) -> None:
-        if value is not None:
-            self._can_tell("threshold")
-            if not 0 <= value <= 1:
-                raise ValueError(Errors.NL418.format(name=self.name, threshold=value))
-            value = float(value)
-        self.cfg["threshold"] = value
+        self.cfg["threshold"] = self._checked(value)
+
+    def _checked(self, threshold: float | None) -> float | None:
+        # Tools such as `spacy find-threshold` write into cfg directly.
+        if threshold is None:
+            return None
+        self._can_tell("threshold")
+        if not 0 <= threshold <= 1:
+            raise ValueError(Errors.NL418.format(name=self.name, threshold=threshold))
+        return float(threshold)
 
     def _can_tell(self, what: str) -> bool:
         """Raise unless the learner's scores are probabilities."""

@@ -37,6 +37,8 @@ Labels = NDArray[np.int32]
 
 # The first step of a learner is found on a tenth of the data, but on no fewer and no more sequences than these.
 SAMPLE = (100, 1000)
+# Where sentences are not known yet, they are taken to be of so many tokens.
+SENTENCE = 20
 
 
 class LearningPipe(SavedPipe):
@@ -88,11 +90,16 @@ class LearningPipe(SavedPipe):
         return loss
 
     @contextmanager
-    def _naming(self, doc: Doc) -> Iterator[None]:
-        """Say in errors of the kernels which component and which document they are about."""
+    def _naming(self, doc: Doc, *, diverging: bool = False) -> Iterator[None]:
+        """Say in errors of the kernels which component and which document they are about.
+
+        diverging (bool): Whether divergence is expected, and not to be reported.
+        """
         try:
             yield
         except DivergenceError as error:
+            if diverging:
+                raise
             learner, setting = self.learner, self.learner.step_setting
             message = Errors.NL505.format(
                 name=self.name,
@@ -107,8 +114,11 @@ class LearningPipe(SavedPipe):
             message = Errors.NL419.format(name=self.name, where=describe(doc), error=error)
             raise ValueError(message) from None
 
-    def _sequences(self, eg: Example) -> Iterator[tuple[Encoded, Labels]]:
-        """The sequences of an example that have any annotation, with their right labels."""
+    def _sequences(self, eg: Example, *, whole: bool = False) -> Iterator[tuple[Encoded, Labels]]:
+        """The sequences of an example that have any annotation, with their right labels.
+
+        whole (bool): Whether to take the document for one sequence, whatever the unit is.
+        """
         doc = eg.predicted
         if not len(doc):
             return
@@ -116,7 +126,7 @@ class LearningPipe(SavedPipe):
         gold = self._gold.read(eg, self._target, self._codec, encoded.orths)
         if not (gold >= 0).any():
             return
-        bounds = self._bounds(doc)
+        bounds = [(0, len(doc))] if whole else self._bounds(doc)
         for start, end in self._codec.crossing(gold, [start for start, _ in bounds[1:]]):
             message = Warnings.NL455.format(
                 name=self.name, span=doc[start:end].text, start=start, end=end, where=describe(doc)
@@ -203,22 +213,23 @@ class LearningPipe(SavedPipe):
     def _prepare_learner(self, get_examples: Callable[[], Iterable[Example]]) -> None:
         """Tell a learner how much there is to learn, count features if it asks for that, and find its first step."""
         trainer, learner = self._shim.trainer, self.learner
-        # Sentences may be set by a component that runs during training, but not yet now.
-        known = [
-            pair
-            for eg in get_examples()
-            if self.cfg["unit"] == "doc" or eg.predicted.has_annotation("SENT_START")
-            for pair in self._sequences(eg)
-        ]
-        learner.begin(len(known))
-        if learner.rule.counts_first:
-            for sequence, gold in known:
-                trainer.count(trainer.rows(sequence, learn=True), gold)
-            trainer.end_count()
+        known: list[tuple[Doc, Encoded, Labels]] = []
+        n = 0
+        for eg in get_examples():
+            # Sentences may be set by a component that runs during training, but not yet now.
+            ready = self.cfg["unit"] == "doc" or eg.predicted.has_annotation("SENT_START")
+            parts = list(self._sequences(eg, whole=not ready))
+            known.extend((eg.predicted, *part) for part in parts)
+            n += len(parts) if ready else math.ceil(len(eg.predicted) / SENTENCE)
+        learner.begin(n)
+        if learner.rule.knows_first:
+            for _, sequence, gold in known:
+                trainer.meet(trainer.rows(sequence, learn=True), gold)
+            trainer.end_meeting()
         if learner.wants_rate and known:
-            self._find_rate(known)
+            self._find_rate(known, n)
 
-    def _find_rate(self, known: list[tuple[Encoded, Labels]]) -> None:
+    def _find_rate(self, known: list[tuple[Doc, Encoded, Labels]], n: int) -> None:
         """Choose the rate that gets furthest in one pass over a sample."""
         trainer, learner = self._shim.trainer, cast(SGD, self.learner)
         size = min(len(known), max(SAMPLE[0], min(SAMPLE[1], len(known) // 10)))
@@ -226,18 +237,21 @@ class LearningPipe(SavedPipe):
 
         def start(rate: float) -> None:
             trainer.reset()
-            learner.begin(len(known))
+            learner.begin(n)
             learner.rate = rate
 
         def objective(rate: float) -> float:
             start(rate)
+            total = 0.0
             try:
-                for sequence, gold in sample:
-                    self._learn(sequence, gold)
-                losses = [self._loss(sequence, gold) for sequence, gold in sample]
-            except (DivergenceError, ValueError):
+                for task in (self._learn, self._loss):
+                    total = 0.0
+                    for doc, sequence, gold in sample:
+                        with self._naming(doc, diverging=True):
+                            total += task(sequence, gold)
+            except DivergenceError:
                 return math.inf
-            return sum(losses) + learner.penalty(*trainer.norms()) * size / len(known)
+            return total + learner.penalty(*trainer.norms()) * size / len(known)
 
         rate, value = find_rate(objective)
         start(rate)
@@ -284,13 +298,10 @@ class LearningPipe(SavedPipe):
             trainer.reset()
             self.learner.restart()
             for eg in rng.sample(examples, len(examples)):
-                for sequence, gold in self._sequences(eg):
-                    self._learn(sequence, gold)
+                self._learn_example(eg)
             sums = [part.add_to(total) for total, part in zip(sums, parts, strict=True)]
-        trainer.reset()
         self.learner.restart()
-        for total, part in zip(sums, parts, strict=True):
-            part.w[...] = total / runs
+        trainer.start_from(*(total / runs for total in sums))
 
     def _resume(self, path: Path) -> None:
         """Load a checkpoint; the examples it has seen will be passed over."""

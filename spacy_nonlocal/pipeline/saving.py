@@ -121,7 +121,7 @@ class SavedPipe(TrainablePipe):
 
     def _load(self, files: dict[str, bytes], source: str) -> None:
         """Check everything, then take it over."""
-        labels, trained = self._read_cfg(files.get("cfg"), source)
+        labels, trained, threshold = self._read_cfg(files.get("cfg"), source)
         if trained and "model" not in files:
             raise ValueError(Errors.NL412.format(source=f"{source}/model"))
         if "model" in files:
@@ -139,16 +139,20 @@ class SavedPipe(TrainablePipe):
         else:
             self._shim.clear()
         self._set_labels(labels)
+        if self.cfg["threshold"] is None:
+            # The config decides; what was set on the component fills in where it says nothing.
+            self.cfg["threshold"] = threshold
 
-    def _read_cfg(self, data: bytes | None, source: str) -> tuple[list[str], bool]:
-        """RETURNS (Tuple[List[str], bool]): The labels, and whether there has to be a model."""
+    def _read_cfg(self, data: bytes | None, source: str) -> tuple[list[str], bool, float | None]:
+        """RETURNS (Tuple[List[str], bool, Optional[float]]): The labels, whether there has to be a model, and the
+        threshold."""
         if data is None:
-            return list(self.labels), False
+            return list(self.labels), False, None
         try:
             cfg = srsly.json_loads(data)
             labels = sorted(cfg["labels"])
             if not all(isinstance(label, str) for label in labels):
                 raise TypeError
-            return labels, bool(cfg.get("trained", False))
+            return labels, bool(cfg.get("trained", False)), cfg.get("threshold")
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ValueError(Errors.NL203.format(source=f"{source}/cfg")) from None

@@ -16,7 +16,7 @@ from spacy.training import Example
 
 from ..calibration import expected_calibration_error, reliability
 from ..doc_arrays import read_column
-from ..extensions import _TAGS
+from ..extensions import token_confidences
 from ..targets import same_tokens
 
 
@@ -137,8 +137,9 @@ def _compare_spans(
 
 def _compare_tags(eg: Example, attr: int) -> Comparison:
     x, y, to_y = eg.predicted, eg.reference, eg.alignment.x2y
-    got, values = read_column(x, attr), x.user_data.get(_TAGS)
-    if values is None or len(values) != len(x):
+    got = read_column(x, attr)
+    values = token_confidences(x, "tag" if attr == TAG else "pos")
+    if values is None:
         values = np.full(len(x), np.nan)
     lengths = np.asarray(to_y.lengths)
     # As spaCy does it: a token that is part of one reference token, or the same, may have its tag.

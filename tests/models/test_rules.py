@@ -55,12 +55,6 @@ RULES = [
 DISTINCT = [*DOCS, *UNSEEN[:2], make_doc(["York", "is", "the", "Rome"])]
 EXAMPLES = [*DISTINCT, *(DISTINCT[i] for i in (1, 1, 0, 4, 2, 6, 1, 3, 0, 5, 1, 2, 6, 6))]
 
-# Whether a feature that has not come up yet is one that never occurs in a period, or has all of its rate left,
-# depends on where it will have its weights.
-free_places_decay = pytest.mark.xfail(
-    strict=True, reason="FrequencyDecay.end_period: free places behind the weights decay"
-)
-
 all_edges = pytest.mark.parametrize("edges", EDGES.values(), ids=EDGES)
 
 
@@ -74,10 +68,10 @@ all_rules = pytest.mark.parametrize("rule", RULES, ids=name_of)
 def start(rule, edges, *, known=4):
     """A model that knows the features of some documents, counted if the rule asks for that."""
     shim = begin(make_shim(NODES, edges), DOCS[:known], labels=LABELS, rule=rule)
-    if rule.counts_first:
+    if rule.knows_first:
         for doc, gold in zip(DOCS[:known], GOLD, strict=False):
-            shim.trainer.count(to_learn(shim, doc), gold)
-        shim.trainer.end_count()
+            shim.trainer.meet(to_learn(shim, doc), gold)
+        shim.trainer.end_meeting()
     return shim
 
 
@@ -270,7 +264,6 @@ def test_weights_and_means(rule, edges):
             rule,
             stop,
             id=f"{name_of(rule)}-{stop}",
-            marks=[free_places_decay] if isinstance(rule, FrequencyDecay) and stop == 6 else [],
         )
         for rule in RULES
         for stop in (0, 1, 3, 6, 11)
@@ -432,7 +425,6 @@ def test_weights_never_leave_the_range(edges):
     assert MAX_WEIGHT * 0.9 < largest < MAX_WEIGHT
 
 
-@pytest.mark.xfail(strict=True, reason="the bound counts node features only, and here are none")
 def test_weights_of_edges_alone_never_leave_the_range():
     shim = begin(make_shim([], ["bias"]), labels=LABELS, rule=Rule(averaged=False))
     with pytest.raises(DivergenceError):
@@ -476,7 +468,6 @@ def test_rates_decay_by_hand():
     assert not shim.trainer.node.beside["fired"].any()
 
 
-@free_places_decay
 def test_free_places_do_not_decay():
     """The rate of a feature that comes late is the same, whether there was room for it or not."""
     rule = FrequencyDecay(averaged=False, upper=0.9, lower=0.5)
@@ -494,9 +485,6 @@ def test_free_places_do_not_decay():
     assert part.beside["rate"][9] == copy.beside["rate"][9]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="places that are left from before `reset` decay, new ones not"
-)
 def test_rates_do_not_know_what_was_before_reset():
     """The search for a rate learns from a sample, and resets: features of the sample must not be worse off."""
     rule = FrequencyDecay(averaged=False, upper=0.9, lower=0.5)
@@ -527,9 +515,9 @@ def test_rates_by_hand():
     doc = make_doc(["a", "b", "a", "a"])
     shim = begin(make_shim(["orth[0]"], ["bias"]), [doc], labels=2, rule=rule)
     trainer = shim.trainer
-    trainer.count(to_learn(shim, doc), np.array([0, 0, 1, -1], dtype=np.int32))
-    trainer.count(to_learn(shim, doc), np.array([0, -1, -1, -1], dtype=np.int32))
-    trainer.end_count()
+    trainer.meet(to_learn(shim, doc), np.array([0, 0, 1, -1], dtype=np.int32))
+    trainer.meet(to_learn(shim, doc), np.array([0, -1, -1, -1], dtype=np.int32))
+    trainer.end_meeting()
     # Four tokens are known: a/0 twice, a/1 and b/0 once; the pairs 00 and 01 once.
     a, b = trainer.node.beside["rate"][:2, :2].tolist()
     assert a == pytest.approx([1 / 5, 1 / 3])
@@ -554,7 +542,7 @@ def test_rates_by_hand():
 def test_nothing_to_count():
     rule = FrequencyScale(averaged=False, most=9.0, least=0.5)
     shim = begin(make_shim(["orth[0]"], ["bias"]), [], labels=2, rule=rule)
-    shim.trainer.end_count()
+    shim.trainer.end_meeting()
     doc = make_doc(["a", "b"])
     shim.learn(to_learn(shim, doc), random_gradient(shim, doc, np.random.default_rng(0)))
     assert (shim.trainer.edge.beside["rate"][0] == 2).all()

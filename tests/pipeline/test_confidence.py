@@ -1,11 +1,13 @@
 """Confidence against trying everything: every labelling of a short document, with its probability."""
 
 import pickle
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
 import spacy
+from spacy.lang.en import English
+from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Example
 
@@ -39,6 +41,15 @@ TEXTS = (
 POS = (("the dog sees a cat", "DET NOUN VERB DET NOUN"), ("small dogs run", "ADJ NOUN VERB"))
 # Edge weights that depend on the text.
 EDGES = features("orth[-1..1]", "shape[0]", "suffix2[0]", edges=["bias", "lower[0]"])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _plain_tokenizer():
+    """Documents here come in words: hundreds of pipelines need not learn the exceptions of English each."""
+    with pytest.MonkeyPatch.context() as patch:
+        make = partial(English, create_tokenizer=lambda nlp: Tokenizer(nlp.vocab))
+        patch.setattr(spacy, "blank", lambda lang: make())
+        yield
 
 
 def crf(name="MADF", **settings):
@@ -437,7 +448,6 @@ def test_marginals_under_entities_set_before():
     tagger = tagger_of(nlp)
     for text, spans, blocked in PRESET:
         beliefs = tagger.marginals(preset_doc(nlp, text, spans, blocked))
-        # A blocked token counts only as long as there is something set.
         possible = possible_beside(nlp, text, spans, blocked)
         for t, y in np.ndindex(*beliefs.shape):
             name = tagger.label_names[y]
@@ -510,8 +520,8 @@ def test_threshold_for_span_groups(threshold):
     nlp = unsure(target="spans:x")
 
     def scored():
-        group = (doc := label(nlp, LONG)).spans["x"]
-        assert group.doc is doc
+        doc = label(nlp, LONG)
+        group = doc.spans["x"]
         scores = group.attrs["scores"].tolist()
         return [(s.start, s.end, s.label_, p) for s, p in zip(group, scores, strict=True)]
 
@@ -721,7 +731,6 @@ def test_confidence_after_saving(settings, tmp_path):
         assert next(beliefs).tolist() == next(beliefs).tolist()
 
 
-@pytest.mark.xfail(strict=True, reason="cfg is saved with the threshold, but loaded without it")
 def test_threshold_set_at_run_time_after_saving(tmp_path):
     nlp = trained(passes=4, **crf())
     tagger_of(nlp).threshold = 0.75
@@ -795,7 +804,6 @@ def test_thresholds_that_are_no_probabilities(value):
     assert tagger_of(nlp).threshold == 0.25
 
 
-@pytest.mark.xfail(strict=True, reason="cfg takes anything, and NaN is not even noticed")
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
 def test_thresholds_in_cfg_that_are_no_probabilities(value):
     nlp = trained(passes=1, **crf())
@@ -852,12 +860,7 @@ def test_contradictory_constraints_name_the_source(monkeypatch):
     "labels",
     [
         [0, 4, -1, -1, -1, -1],
-        pytest.param(
-            [0, 4, 0, 0, 0, 0],
-            marks=pytest.mark.xfail(
-                strict=True, reason="all labels known: NL505, which blames the rate"
-            ),
-        ),
+        [0, 4, 0, 0, 0, 0],
     ],
 )
 def test_contradictory_constraints_in_update(labels, monkeypatch):
