@@ -20,10 +20,11 @@ def register() -> None:
     """Make the attributes known to spaCy; one that a user has already is left alone."""
     if not Span.has_extension("confidence"):
         Span.set_extension("confidence", default=None)
+    # No lambdas: processes that are spawned are sent these functions.
     getters = {
-        "confidence": lambda token: _token_confidence(token, "tag", "pos"),
-        "tag_confidence": lambda token: _token_confidence(token, "tag"),
-        "pos_confidence": lambda token: _token_confidence(token, "pos"),
+        "confidence": _any_confidence,
+        "tag_confidence": _tag_confidence,
+        "pos_confidence": _pos_confidence,
     }
     for name, getter in getters.items():
         if not Token.has_extension(name):
@@ -56,9 +57,21 @@ def token_confidences(doc: Doc, attr: str) -> NDArray[np.float32] | None:
     return None if values is None or len(values) != len(doc) else values
 
 
-def _token_confidence(token: Token, *attrs: str) -> float | None:
-    for attr in attrs:
-        values = token_confidences(token.doc, attr)
-        if values is not None and not np.isnan(values[token.i]):
-            return float(values[token.i])
-    return None
+def _tag_confidence(token: Token) -> float | None:
+    return _token_confidence(token, "tag")
+
+
+def _pos_confidence(token: Token) -> float | None:
+    return _token_confidence(token, "pos")
+
+
+def _any_confidence(token: Token) -> float | None:
+    tag = _tag_confidence(token)
+    return _pos_confidence(token) if tag is None else tag
+
+
+def _token_confidence(token: Token, attr: str) -> float | None:
+    values = token_confidences(token.doc, attr)
+    if values is None or np.isnan(values[token.i]):
+        return None
+    return float(values[token.i])

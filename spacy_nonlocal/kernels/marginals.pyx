@@ -12,7 +12,8 @@ With e[t, y] = exp(node[t, y]) and E[t, p, y] = exp(edge[t, p, y]), each up to a
 α and v are all that is kept. Everything is a product of doubles, scaled at each position (Rabiner 1989). Where a
 factor is so small that it might vanish (1e-100) and could matter later, the whole sequence is done again with
 logarithms. A small α matters only if it leads where larger ones may not: where every label may follow every other,
-what the largest leads to is larger, whatever comes. In logarithms `a` holds log α, `v` holds log v, and sums of products become "log Σ exp". Infeasible lattices are refused.
+what the largest leads to is larger, whatever comes. In logarithms `a` holds log α, `v` holds log v, and sums of
+products become "log Σ exp". Infeasible lattices are refused.
 """
 
 from libc.math cimport INFINITY, NAN, exp, isfinite, log
