@@ -11,7 +11,8 @@ predicted = predictions with confidence > threshold
 gold      = gold that overlaps no removed prediction
 
 Gold that no prediction touches stays, so recall still pays for what was overlooked. For tags this is the accuracy of
-the tokens that are kept.
+the tokens that are kept. Where the component is sure, that is, on the entities that it is sure of and on gold that
+overlaps them, is a third number: nothing that it said nothing about counts there.
 """
 
 from __future__ import annotations
@@ -42,10 +43,11 @@ def calibrate(examples: Iterable[Example], docs: Iterable[Doc], target: str) -> 
     examples (Iterable[Example]): The references.
     docs (Iterable[Doc]): The same documents, labelled.
     target (str): "ents" or "tag".
-    RETURNS (Dict[str, float]): "error" (of calibration); p, r and f of "all" and of "confident" predictions, as
-        "f_all" and so on; "kept", the share of confident ones. Empty if there are no confidences.
+    RETURNS (Dict[str, float]): "error" (of calibration); p, r and f of "all" and of "confident" predictions, and
+        where it is "sure", as "f_all" and so on; "kept", the share of confident ones. Empty if there are no
+        confidences.
     """
-    counts = {"all": np.zeros(3), "confident": np.zeros(3)}  # right, predicted, gold
+    counts = {name: np.zeros(3) for name in ("all", "confident", "sure")}  # right, predicted, gold
     confidences: list[float] = []
     right: list[bool] = []
     for eg, doc in zip(examples, docs, strict=True):
@@ -54,6 +56,7 @@ def calibrate(examples: Iterable[Example], docs: Iterable[Doc], target: str) -> 
         removed = [each for each in found if each.confidence <= THRESHOLD]
         counts["all"] += _count(found, gold)
         counts["confident"] += _count(kept, untouched(gold, removed, len(doc)))
+        counts["sure"] += _count(kept, gold - untouched(gold, kept, len(doc)))
         confidences += [each.confidence for each in found]
         right += [each.span in gold for each in found]
     if not confidences:
@@ -82,10 +85,10 @@ def predictions(doc: Doc, target: str) -> list[Prediction]:
     return [Prediction(span, p) for span, p in found if p is not None and not math.isnan(p)]
 
 
-def untouched(gold: set[Annotation], removed: list[Prediction], length: int) -> set[Annotation]:
-    """RETURNS (Set[Tuple[int, int, str]]): Gold that shares no token with what was removed."""
+def untouched(gold: set[Annotation], found: list[Prediction], length: int) -> set[Annotation]:
+    """RETURNS (Set[Tuple[int, int, str]]): Gold that shares no token with some predictions."""
     touched = np.zeros(length, dtype=bool)
-    for (start, end, _), _confidence in removed:
+    for (start, end, _), _confidence in found:
         touched[start:end] = True
     return {each for each in gold if not touched[each[0] : each[1]].any()}
 

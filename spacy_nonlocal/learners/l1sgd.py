@@ -26,7 +26,7 @@ class L1SGD(SGD):
     name: ClassVar[str] = "L1SGD"
 
     def __init__(
-        self, l1: float = 1.0, rate: float | None = None, decay: float = 0.85, seed: int = 0
+        self, l1: float = 0.2, rate: float | None = None, decay: float = 0.85, seed: int = 0
     ) -> None:
         check_positive(self.name, "l1", l1)
         super().__init__(1.0, rate, False, seed)

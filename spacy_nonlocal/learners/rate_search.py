@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 START = 2.0**-10
 LOWEST, HIGHEST = 2.0**-20, 2.0**10
 # Beyond the right step the objective jumps up and down: it has to get worse so many times.
-PATIENCE = 2
+PATIENCE = 3
 
 
 def find_rate(objective: Callable[[float], float]) -> tuple[float, float]:
