@@ -58,7 +58,7 @@ def test_jumps_that_patience_bears():
     """Worse, but not as often as that in a row, is not the end."""
 
     def jumpy(x):
-        return 100 - x + (50 if x % PATIENCE else 0)
+        return 100 - x + (50 if (LAST - x) % PATIENCE else 0)
 
     assert PATIENCE > 1
     assert search(jumpy)[0] == LAST
