@@ -33,14 +33,16 @@ class CRFLearner(Learner):
     def __init__(self) -> None:
         self.sequences = 1
         self.time = 0  # examples learned from
+        self._pass = 1  # examples in a pass
 
     @property
     def period(self) -> int:
         """RETURNS (int): How many examples make a period."""
-        return max(1, self.sequences // PERIODS)
+        return max(1, self._pass // PERIODS)
 
-    def begin(self, sequences: int) -> None:
+    def begin(self, sequences: int, sample: int | None = None) -> None:
         self.sequences = max(1, sequences)
+        self._pass = max(1, sequences if sample is None else sample)
         self.time = 0
 
     def restart(self) -> None:
@@ -90,5 +92,5 @@ class CRFLearner(Learner):
         return {**super().state(), "sequences": self.sequences, "time": self.time}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        self.sequences = state.get("sequences", 1)
+        self.sequences = self._pass = state.get("sequences", 1)
         self.time = state.get("time", 0)

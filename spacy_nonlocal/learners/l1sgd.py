@@ -26,7 +26,7 @@ class L1SGD(SGD):
     name: ClassVar[str] = "L1SGD"
 
     def __init__(
-        self, l1: float = 0.2, rate: float | None = None, decay: float = 0.85, seed: int = 0
+        self, l1: float = 0.1, rate: float | None = None, decay: float = 0.97, seed: int = 0
     ) -> None:
         check_positive(self.name, "l1", l1)
         super().__init__(1.0, rate, False, seed)
@@ -36,8 +36,8 @@ class L1SGD(SGD):
         self.rule = CumulativeL1(averaged=False)
         self._total = 0.0  # what the penalty could have taken from each weight by now
 
-    def begin(self, sequences: int) -> None:
-        super().begin(sequences)
+    def begin(self, sequences: int, sample: int | None = None) -> None:
+        super().begin(sequences, sample)
         self._total = 0.0
 
     def step(self) -> float:

@@ -51,10 +51,11 @@ class Learner:
         """RETURNS (bool): Whether it is time to add the penalty to the loss."""
         return False
 
-    def begin(self, sequences: int) -> None:
+    def begin(self, sequences: int, sample: int | None = None) -> None:
         """Get ready to learn from the start.
 
         sequences (int): How many there are to learn from.
+        sample (Optional[int]): How many of them make a pass, if it is a trial on a sample.
         """
 
     def restart(self) -> None:

@@ -42,8 +42,8 @@ class SGD(CRFLearner):
     def wants_rate(self) -> bool:
         return not self.given
 
-    def begin(self, sequences: int) -> None:
-        super().begin(sequences)
+    def begin(self, sequences: int, sample: int | None = None) -> None:
+        super().begin(sequences, sample)
         self._due = 0.0
 
     def step(self) -> float:

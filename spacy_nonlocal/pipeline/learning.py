@@ -235,13 +235,14 @@ class LearningPipe(SavedPipe):
         size = min(len(known), max(SAMPLE[0], min(SAMPLE[1], len(known) // 10)))
         sample = random.Random(learner.seed).sample(known, size)
 
-        def start(rate: float) -> None:
+        def start(rate: float, sample_size: int | None = None) -> None:
             trainer.reset()
-            learner.begin(n)
+            learner.begin(n, sample_size)
             learner.rate = rate
 
         def objective(rate: float) -> float:
-            start(rate)
+            # A pass over the sample stands for one over the data: what changes after each tenth of it does so here.
+            start(rate, size)
             total = 0.0
             try:
                 for task in (self._learn, self._loss):
