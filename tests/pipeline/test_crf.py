@@ -47,7 +47,7 @@ from .util import (
 # With settings that suit a corpus of four documents.
 CRF = {
     "SGD": {"l2": 0.1},
-    "L1SGD": {"l1": 0.02},
+    "L1SGD": {"l1": 0.02, "decay": 0.85},
     "ADF": {"l2": 0.1},
     "MADF": {"l2": 0.1, "alpha": 10.0},
     "DCA": {"C": 1.0},
