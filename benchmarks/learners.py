@@ -41,7 +41,7 @@ from common import (
     training,
 )
 from curves import Curve, Point, draw
-from measuring import Timer, in_child
+from measuring import Timer, in_child, measure_speed
 from report import judged, raw
 from spacy.util import registry
 
@@ -54,6 +54,8 @@ POINTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50)  # passes after which quality i
 
 NEAR = 0.2  # points of quality that a CRF learner may stay behind lbfgs
 TIME = 0.2  # of lbfgs's time
+SLOWER = 3  # times that decoding may take with confidences
+REPEATS = 5  # of decoding
 FEW = 10  # passes in which ADF and MADF should get as far as SGD does in all
 
 
@@ -102,7 +104,7 @@ def curve_of(args: argparse.Namespace, corpus: Corpus, learner: str) -> dict[str
     """Train, and measure quality on the way.
 
     RETURNS (Dict[str, Any]): The time of "initialize"; "points" with "passes", "quality" and time of "training";
-        "calibration" after the last pass; "failure", if training broke off.
+        "calibration" and "speed" (without and with confidences) after the last pass; "failure", if training broke off.
     """
     vocab = corpus.train[0].reference.vocab
     with suppress(ValueError):  # so few documents prove nothing
@@ -128,7 +130,22 @@ def curve_of(args: argparse.Namespace, corpus: Corpus, learner: str) -> dict[str
         return {**result, "failure": str(error)}
     if is_crf(learner):
         result["calibration"] = calibrate(corpus.dev, docs, corpus.target)
+        result["speed"] = {sure: speed(args, corpus, tagger, sure) for sure in (False, True)}
     return result
+
+
+def speed(args: argparse.Namespace, corpus: Corpus, tagger: Any, confidence: bool) -> float:
+    """RETURNS (float): Tokens per second, from documents to annotated documents, with or without confidences."""
+    tagger.confidence = confidence
+    n = count_tokens(corpus.dev)
+    measured = measure_speed(
+        lambda docs: list(tagger.pipe(docs)),
+        lambda: [eg.predicted.copy() for eg in corpus.dev],
+        n,
+        REPEATS,
+        args.clock,
+    )
+    return measured.warm
 
 
 # --- python-crfsuite -----------------------------------------------------------------------------
@@ -256,9 +273,12 @@ class Answers:
             ratios = [f"{confident / max(total, 1e-9):.4f}" for confident, total in pairs]
             numbers = [f"{100 * value:.2f}" for pair in pairs for value in pair]
             sure, kept = f"{100 * each['f_sure']:.2f}", f"{each['kept']:.3f}"
-            rows.append([name, *ratios, f"{each['error']:.4f}", *numbers, sure, kept])
+            without, with_ = self._ours[name]["speed"].values()
+            cost = judged(without / with_, "<=", SLOWER)
+            rows.append([name, *ratios, f"{each['error']:.4f}", cost, *numbers, sure, kept])
         above = f"> {THRESHOLD}"
         header = ["", f"F1 ratio, {above} / all", "precision ratio", "calibration error"]
+        header += [f"decoding time with / without, <= {SLOWER}"]
         header += [f"F1 {above}, %", "F1, %", f"precision {above}, %", "precision, %"]
         header += ["F1 where sure, %", "kept"]
         note = (
