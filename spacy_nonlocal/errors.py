@@ -319,6 +319,7 @@ class Errors(metaclass=_Catalogue):
     NL621 = "Spans have {columns} columns, but need four: start, end, and the labels that must not be around them."
     NL622 = "Span {span} does not fit {length} tokens and {labels} labels."
     NL623 = "The {what} have shape {given}, which does not fit features with {columns} columns."
+    NL624 = "{n} labellings were asked for: ask for one or more."
 
 
 class Warnings(metaclass=_Catalogue):

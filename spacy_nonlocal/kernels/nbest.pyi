@@ -1,6 +1,6 @@
-from numpy import float32, int32
+import numpy as np
 from numpy.typing import NDArray
 
-def two_best(
-    node: NDArray[float32], edge: NDArray[float32]
-) -> list[tuple[NDArray[int32], float]]: ...
+def n_best(
+    node: NDArray[np.float32], edge: NDArray[np.float32], n: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...

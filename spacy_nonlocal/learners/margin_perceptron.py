@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.nbest import two_best
+from ..kernels.nbest import n_best
 from ..models.lattice import Lattice, Move
 from ..models.rules import Rule
 from .learner import Distance, Learner, Verdict, check_not_negative, token_errors
@@ -30,11 +30,10 @@ class MarginPerceptron(Learner):
         self.rule = Rule(average)
 
     def judge(self, lattice: Lattice, gold: NDArray[np.int32], distance: Distance) -> Verdict:
-        (best, score), *others = two_best(lattice.node, lattice.edge)
-        errors = token_errors(gold, best)
+        paths, scores = n_best(lattice.node, lattice.edge, 2)
+        errors = token_errors(gold, paths[0])
         if errors:
-            return Verdict(Move(gold, best, 1.0), errors)
-        for second, second_score in others:
-            if score - second_score <= self.margin:
-                return Verdict(Move(gold, second, 1.0), 0)
+            return Verdict(Move(gold, paths[0], 1.0), errors)
+        if len(paths) > 1 and scores[0] - scores[1] <= self.margin:
+            return Verdict(Move(gold, paths[1], 1.0), 0)
         return Verdict(None, 0)

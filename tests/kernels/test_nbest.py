@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from spacy_nonlocal.kernels.nbest import two_best
+from spacy_nonlocal.kernels.nbest import n_best
 from spacy_nonlocal.kernels.viterbi import viterbi
 
 from .oracles import (
@@ -19,6 +20,11 @@ from .oracles import (
 
 def zeros(*shape):
     return np.zeros(shape, dtype=np.float32)
+
+
+def two_best(node, edge):
+    paths, scores = n_best(node, edge, 2)
+    return list(zip(paths, scores.tolist(), strict=True))
 
 
 def plain(paths):
@@ -160,3 +166,70 @@ def test_scores_that_are_no_numbers_at_all():
 def test_scores_of_different_lattices(node, edge):
     with pytest.raises(ValueError, match=r"NL615.*\(\d, \d\).*\(\d, \d, \d\)"):
         two_best(zeros(*node), zeros(*edge))
+
+
+# --- More than two -----------------------------------------------------------------------------
+
+
+@st.composite
+def questions(draw, **kinds):
+    """A lattice, and how many labellings to ask for: often more than there are."""
+    node, edge = draw(lattices(**kinds))
+    return node, edge, draw(st.sampled_from([1, 2, 3, 7, 50, 10_000]))
+
+
+def all_scores(node, edge):
+    scores = path_scores(node, edge, labellings(len(node), edge.shape[1]))
+    return np.sort(scores[scores > -INF])[::-1]
+
+
+@quick
+@given(questions(masks=True))
+def test_n_best_of_the_legal_labellings(question):
+    node, edge, n = question
+    want = all_scores(node, edge)[:n]
+    if not len(want):
+        with pytest.raises(ValueError, match="NL616"):
+            n_best(node, edge, n)
+        return
+    paths, scores = n_best(node, edge, n)
+    assert scores.tolist() == want.tolist()
+    assert scores.tolist() == path_scores(node, edge, paths).tolist()
+    assert len(np.unique(paths, axis=0)) == len(paths) == len(want)
+    assert (paths.dtype, scores.dtype) == (np.int32, np.float64)
+
+
+@quick
+@given(questions(exact=False))
+def test_n_best_but_for_rounding(question):
+    node, edge, n = question
+    paths, scores = n_best(node, edge, n)
+    np.testing.assert_allclose(scores, all_scores(node, edge)[:n], rtol=0, atol=0.01)
+    np.testing.assert_allclose(scores, path_scores(node, edge, paths), rtol=0, atol=1e-6)
+    assert len(np.unique(paths, axis=0)) == len(paths)
+    assert (np.diff(scores) <= 1e-9 * max(1, abs(scores[0]))).all()
+
+
+def test_fewer_are_the_first_of_more():
+    rng = np.random.default_rng(1)
+    node, edge = (rng.normal(size=shape).astype(np.float32) for shape in ((200, 8), (1, 8, 8)))
+    paths, scores = n_best(node, edge, 500)
+    for n in (1, 2, 20, 499):
+        fewer, lower = n_best(node, edge, n)
+        assert (fewer == paths[:n]).all()
+        assert (lower == scores[:n]).all()
+
+
+def test_many_of_a_long_sequence():
+    rng = np.random.default_rng(2)
+    node, edge = (rng.normal(size=shape).astype(np.float32) for shape in ((20_000, 4), (1, 4, 4)))
+    paths, scores = n_best(node, edge, 100)
+    assert len(np.unique(paths, axis=0)) == 100
+    assert (np.diff(scores) <= 1e-4).all()
+    np.testing.assert_allclose(scores, path_scores(node, edge, paths), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_no_labellings_asked_for(n):
+    with pytest.raises(ValueError, match="NL624"):
+        n_best(zeros(2, 4), zeros(1, 4, 4), n)

@@ -1,0 +1,1 @@
+# Nothing here can be called from Python: nbest.pyx uses it.
