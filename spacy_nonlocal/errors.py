@@ -267,6 +267,7 @@ class Errors(metaclass=_Catalogue):
         "{path} cannot be read as a .spacy file ({error}). Predictions are compared with what is right, so plain text "
         "will not do; `python -m spacy nonlocal docbin` makes .spacy files of column files."
     )
+    NL425 = "Component '{name}' was asked for {n} labellings: ask for one or more."
 
     # --- 5xx: learners -------------------------------------------------------------------------
     NL501 = "{learner}: `{setting}` is {value}, but has to be a number greater than 0 and at most {limit:g}."

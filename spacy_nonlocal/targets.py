@@ -95,6 +95,10 @@ class Target:
         """RETURNS (Confidence): How probable each span, or each token's label, is under a lattice."""
         raise NotImplementedError
 
+    def annotations(self, doc: Doc, labels: NDArray[np.int32], codec: Any) -> list[Any]:
+        """RETURNS (List[Any]): What labels mean, as `write` would write it: spans, or a tag for each token."""
+        raise NotImplementedError
+
     def write(
         self, doc: Doc, labels: NDArray[np.int32], codec: Any, confidence: Confidence | None = None
     ) -> None:
@@ -162,6 +166,9 @@ class TokenTarget(Target):
         at = np.arange(len(labels), dtype=np.int32)
         spans = np.stack([at, at + 1, at, at], axis=1)
         return Confidence(spans, beliefs[at, labels].astype(np.float64))
+
+    def annotations(self, doc: Doc, labels: NDArray[np.int32], codec: Codec) -> list[Any]:
+        return [codec.classes[label] for label in labels.tolist()]
 
     def write(
         self,
@@ -231,6 +238,13 @@ class SpanTarget(Target):
     ) -> Confidence:
         spans = codec.spans(labels)
         return Confidence(spans, span_probabilities(lattice.node, lattice.edge, labels, spans))
+
+    def annotations(self, doc: Doc, labels: NDArray[np.int32], codec: SpanCodec) -> list[Any]:
+        _, number = codec.decode(labels)
+        return [
+            Span(doc, start, end, label=codec.classes[number[start]])
+            for start, end in codec.spans(labels)[:, :2].tolist()
+        ]
 
     def annotation(self, doc: Doc) -> Annotation:
         """RETURNS (Tuple[ndarray, ndarray]): The annotation of a document: iob and class hash."""
@@ -408,11 +422,7 @@ class SpansTarget(SpanTarget):
         codec: SpanCodec,
         confidence: Confidence | None = None,
     ) -> None:
-        iob, number = codec.decode(labels)
-        spans = [
-            Span(doc, start, _span_end(iob, start), label=codec.classes[number[start]])
-            for start in np.flatnonzero(iob == BEGINS).tolist()
-        ]
+        spans = self.annotations(doc, labels, codec)
         # In the same order as the spans: both go from left to right.
         attrs = {} if confidence is None else {"scores": confidence.values.astype(np.float32)}
         doc.spans[self.key] = SpanGroup(doc, name=self.key, spans=spans, attrs=attrs)

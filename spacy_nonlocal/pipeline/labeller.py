@@ -1,5 +1,6 @@
 """What all labelling components share: spaCy's contract around a lattice model, a target and a learner."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -11,9 +12,11 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
+from ..analyses import Analysis, best_sums
 from ..confidence import Confidence, Labelling
 from ..errors import Errors
-from ..kernels.marginals import marginals
+from ..kernels.marginals import log_partition, marginals
+from ..kernels.nbest import n_best
 from ..kernels.viterbi import viterbi
 from ..learners.learner import Learner
 from ..models.lattice import Lattice
@@ -143,6 +146,34 @@ class SequenceLabeller(LearningPipe):
                 _, beliefs, _ = marginals(lattice.node, lattice.edge, pairs=False)
                 out[start:end] = beliefs[:, : lattice.n_labels]
         return out
+
+    def nbest(self, doc: Doc, n: int) -> list[Analysis]:
+        """Find the best labellings of a document, under the same constraints as the one that is predicted.
+
+        doc (Doc): The document; it is not changed.
+        n (int): How many; fewer come back if there are no more.
+        RETURNS (List[Analysis]): Labellings, the best first, with their scores and what they mean; with CRF learners,
+            also with their probabilities.
+        """
+        self._check_ready()
+        if n < 1:
+            raise ValueError(Errors.NL425.format(name=self.name, n=n))
+        bounds, found, log_z = [], [], 0.0
+        with self._naming(doc):
+            for start, end, lattice in self._lattices(doc):
+                bounds.append((start, end))
+                found.append(n_best(lattice.node, lattice.edge, n))
+                if self.learner.probabilistic:
+                    log_z += log_partition(lattice.node, lattice.edge)
+        analyses = []
+        for score, chosen in best_sums([scores for _, scores in found], n):
+            labels = np.zeros(len(doc), dtype=np.int32)
+            for (start, end), (paths, _), i in zip(bounds, found, chosen, strict=True):
+                labels[start:end] = paths[i]
+            probability = math.exp(min(0.0, score - log_z)) if self.learner.probabilistic else None
+            annotations = self._target.annotations(doc, labels, self._codec)
+            analyses.append(Analysis(labels, score, probability, annotations))
+        return analyses
 
     @property
     def label_names(self) -> tuple[str, ...]:
