@@ -29,9 +29,7 @@ class Rule:
     """
 
     name: ClassVar[str] = "plain"
-    knows_first: ClassVar[bool] = (
-        False  # whether it has to know all features before training begins
-    )
+    knows_first: ClassVar[bool] = False  # whether all features must be known before training begins
     top_rate: float = 1.0  # no rate is above it
 
     def __init__(self, averaged: bool) -> None:
@@ -65,6 +63,10 @@ class Rule:
         penalty (float): What L1 could have taken from each weight by now.
         """
         add_rows(places, change, step, part.w, part.u, clock, self.rates(part))
+        self.after_move(part, places, penalty)
+
+    def after_move(self, part: SparseWeights, places: NDArray[np.int32], penalty: float) -> None:
+        """Take note of features that have moved."""
 
     def shrink(self, part: SparseWeights, amount: float, clock: int) -> None:
         """The L2 penalty of a whole period as one example: w *= exp(-amount * rate)."""
@@ -114,16 +116,7 @@ class FrequencyDecay(Rule):
     def rates(self, part: SparseWeights) -> NDArray[np.float32]:
         return part.beside["rate"]
 
-    def move(
-        self,
-        part: SparseWeights,
-        places: NDArray[np.int32],
-        change: NDArray[np.float32],
-        step: float,
-        clock: int,
-        penalty: float,
-    ) -> None:
-        super().move(part, places, change, step, clock, penalty)
+    def after_move(self, part: SparseWeights, places: NDArray[np.int32], penalty: float) -> None:
         part.beside["fired"][places] += 1
 
     def end_period(self, part: SparseWeights, examples: int, penalty: float) -> None:
@@ -176,16 +169,7 @@ class CumulativeL1(Rule):
     def beside(self, columns: int) -> dict[str, tuple[int, float]]:
         return {"applied": (columns, 0.0)}
 
-    def move(
-        self,
-        part: SparseWeights,
-        places: NDArray[np.int32],
-        change: NDArray[np.float32],
-        step: float,
-        clock: int,
-        penalty: float,
-    ) -> None:
-        super().move(part, places, change, step, clock, penalty)
+    def after_move(self, part: SparseWeights, places: NDArray[np.int32], penalty: float) -> None:
         clip_rows(places, part.w, part.beside["applied"], penalty)
 
     def end_period(self, part: SparseWeights, examples: int, penalty: float) -> None:
