@@ -20,7 +20,7 @@ class _Catalogue(type):
 
 
 class LatticeError(ValueError):
-    """Scores that no decoder can work with; components say which document they belong to."""
+    """Scores that no decoder can work with, or too much asked of them; components say for which document."""
 
 
 class Errors(metaclass=_Catalogue):
@@ -321,6 +321,7 @@ class Errors(metaclass=_Catalogue):
     NL622 = "Span {span} does not fit {length} tokens and {labels} labels."
     NL623 = "The {what} have shape {given}, which does not fit features with {columns} columns."
     NL624 = "{n} labellings were asked for: ask for one or more."
+    NL625 = "{n} labellings of {length} tokens were asked for, which no memory holds: ask for at most {most}."
 
 
 class Warnings(metaclass=_Catalogue):

@@ -19,6 +19,9 @@ import numpy as np
 
 from ..errors import Errors, LatticeError
 
+# All labellings together have at most so many labels: 8 GB.
+cdef Py_ssize_t MAX_LABELS = 2 ** 31
+
 cdef struct Series:       # a series of detours that may come next: one more from a path that was found
     double loss
     int parent
@@ -152,6 +155,8 @@ def n_best(const weight_t[:, ::1] node, const weight_t[:, :, ::1] edge, Py_ssize
     # No more than there are: room for others would be asked for in vain.
     labels_to_choose_from = int(chain.n_labels)
     n = min(n, labels_to_choose_from ** min(chain.length, 64))
+    if n > MAX_LABELS // chain.length:
+        raise LatticeError(Errors.NL625.format(n=n, length=chain.length, most=MAX_LABELS // chain.length))
     labels, values = np.empty((n, chain.length), dtype=np.int32), np.empty(n, dtype=np.float64)
     cdef label_t[:, ::1] paths = labels
     cdef double[::1] scores = values

@@ -197,9 +197,7 @@ class LearningPipe(SavedPipe):
             return (eg.predicted for eg in get_examples())
 
         def sequences(doc: Doc, encoded: Encoded) -> list[Encoded]:
-            # Sentences may be set by a component that runs during training, but not yet now.
-            ready = self.cfg["unit"] == "doc" or doc.has_annotation("SENT_START")
-            bounds = self._bounds(doc) if ready else []
+            bounds = self._bounds(doc) if self._has_bounds(doc) else []
             return [encoded.part(start, end) for start, end in bounds]
 
         rule, probabilistic = self.learner.rule, self.learner.probabilistic
@@ -213,27 +211,48 @@ class LearningPipe(SavedPipe):
     def _prepare_learner(self, get_examples: Callable[[], Iterable[Example]]) -> None:
         """Tell a learner how much there is to learn, count features if it asks for that, and find its first step."""
         trainer, learner = self._shim.trainer, self.learner
-        known: list[tuple[Doc, Encoded, Labels]] = []
-        n = 0
+        examples, sizes, n = [], [], 0
         for eg in get_examples():
-            # Sentences may be set by a component that runs during training, but not yet now.
-            ready = self.cfg["unit"] == "doc" or eg.predicted.has_annotation("SENT_START")
-            parts = list(self._sequences(eg, whole=not ready))
-            known.extend((eg.predicted, *part) for part in parts)
-            n += len(parts) if ready else math.ceil(len(eg.predicted) / SENTENCE)
+            parts = 0
+            for sequence, gold in self._known_sequences(eg):
+                parts += 1
+                if learner.rule.knows_first:
+                    trainer.meet(trainer.rows(sequence, learn=True), gold)
+            if parts:
+                examples.append(eg)
+                sizes.append(parts)
+                n += parts if self._has_bounds(eg.predicted) else len(eg.predicted) // SENTENCE + 1
+        trainer.end_meeting()
         learner.begin(n)
-        if learner.rule.knows_first:
-            for _, sequence, gold in known:
-                trainer.meet(trainer.rows(sequence, learn=True), gold)
-            trainer.end_meeting()
-        if learner.wants_rate and known:
-            self._find_rate(known, n)
+        if learner.wants_rate and examples:
+            self._find_rate(examples, sizes, n)
 
-    def _find_rate(self, known: list[tuple[Doc, Encoded, Labels]], n: int) -> None:
-        """Choose the rate that gets furthest in one pass over a sample."""
+    def _has_bounds(self, doc: Doc) -> bool:
+        """Whether it is known where sequences end: sentences may be set by a component that runs later."""
+        return self.cfg["unit"] == "doc" or doc.has_annotation("SENT_START")
+
+    def _known_sequences(self, eg: Example) -> Iterator[tuple[Encoded, Labels]]:
+        """The sequences of an example before training; where they are not known yet, the document is one.
+
+        To be used one by one: to encode a document may empty the table of words that the one before refers to.
+        """
+        return self._sequences(eg, whole=not self._has_bounds(eg.predicted))
+
+    def _find_rate(self, examples: list[Example], sizes: list[int], n: int) -> None:
+        """Choose the rate that gets furthest in one pass over a sample.
+
+        examples (List[Example]): The training examples.
+        sizes (List[int]): How many sequences each has.
+        n (int): How many sequences there will be to learn from.
+        """
         trainer, learner = self._shim.trainer, cast(SGD, self.learner)
-        size = min(len(known), max(SAMPLE[0], min(SAMPLE[1], len(known) // 10)))
-        sample = random.Random(learner.seed).sample(known, size)
+        total = sum(sizes)
+        wanted = max(SAMPLE[0], min(SAMPLE[1], total // 10))
+        sample, size = [], 0
+        for i in random.Random(learner.seed).sample(range(len(examples)), len(examples)):
+            if size < wanted:
+                sample.append(examples[i])
+                size += sizes[i]
 
         def start(rate: float, sample_size: int | None = None) -> None:
             trainer.reset()
@@ -243,16 +262,16 @@ class LearningPipe(SavedPipe):
         def objective(rate: float) -> float:
             # A pass over the sample stands for one over the data: what changes after each tenth of it does so here.
             start(rate, size)
-            total = 0.0
+            loss = 0.0
             try:
                 for task in (self._learn, self._loss):
-                    total = 0.0
-                    for doc, sequence, gold in sample:
-                        with self._naming(doc, diverging=True):
-                            total += task(sequence, gold)
+                    loss = 0.0
+                    for eg in sample:
+                        with self._naming(eg.predicted, diverging=True):
+                            loss += sum(task(*part) for part in self._known_sequences(eg))
             except DivergenceError:
                 return math.inf
-            return total + learner.penalty(*trainer.norms()) * size / len(known)
+            return loss + learner.penalty(*trainer.norms()) * size / total
 
         rate, value = find_rate(objective)
         start(rate)
@@ -263,7 +282,7 @@ class LearningPipe(SavedPipe):
             raise ValueError(message)
         util.logger.info(
             "%s: first step of %s is %g, the best on a sample of %d of %d sequences (objective %.4g)",
-            self.name, learner.name, rate, size, len(known), value,
+            self.name, learner.name, rate, size, total, value,
         )  # fmt: skip
 
     def _loss(self, sequence: Encoded, gold: Labels) -> float:

@@ -233,3 +233,9 @@ def test_many_of_a_long_sequence():
 def test_no_labellings_asked_for(n):
     with pytest.raises(ValueError, match="NL624"):
         n_best(zeros(2, 4), zeros(1, 4, 4), n)
+
+
+@pytest.mark.parametrize("n", [2**31, 2**62])
+def test_more_labellings_than_memory_holds(n):
+    with pytest.raises(ValueError, match=r"NL625.* at most 21474836\b"):
+        n_best(zeros(100, 4), zeros(1, 4, 4), n)

@@ -14,8 +14,10 @@ from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
+from spacy_nonlocal.features import attributes
 from spacy_nonlocal.learners.learner import Verdict
 from spacy_nonlocal.learners.rate_search import PATIENCE, START
+from spacy_nonlocal.models import trainer
 from spacy_nonlocal.models.storage import unpack
 
 from .test_resume import (
@@ -756,3 +758,15 @@ def test_settings_that_are_no_numbers(name, setting, code, value):
 def test_unknown_settings(name):
     with pytest.raises(ValueError, match="lambda_"):
         make_nlp(**learner(name, lambda_=1.0))
+
+
+# --- Large corpora ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CRF)
+def test_more_words_than_the_table_holds(name, monkeypatch):
+    """Numbers of words are worth nothing once the table was emptied: nothing may hold on to them."""
+    whole = model(trained(MORE, passes=2, **crf(name)))
+    monkeypatch.setattr(attributes, "MAX_WORDS", 3)
+    monkeypatch.setattr(trainer, "MAX_KEPT_BYTES", 0)
+    assert model(trained(MORE, passes=2, **crf(name))) == whole

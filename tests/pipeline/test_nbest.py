@@ -122,6 +122,12 @@ def test_none_asked_for(n):
         tagger_of(nlp).nbest(make_doc(nlp, TEXT), n)
 
 
+def test_more_than_memory_holds():
+    nlp = trained(ENTS, **MADF)
+    with pytest.raises(ValueError, match=r"NL419.*'local_tagger'.*NL625.*ask for at most"):
+        tagger_of(nlp).nbest(make_doc(nlp, " ".join(["Anna"] * 50)), 10**15)
+
+
 def test_empty_document():
     nlp = trained(ENTS, **MADF)
     (only,) = tagger_of(nlp).nbest(make_doc(nlp, ""), 5)
