@@ -47,6 +47,27 @@ class Rule:
         """RETURNS (ndarray): float32[R, 1 or columns], or [0, 0] if all weights have the rate 1."""
         return _NO_RATES
 
+    def meet(
+        self, part: SparseWeights, places: NDArray[np.int32], counts: NDArray[np.float32]
+    ) -> None:
+        """Learn, before training begins, how often features come with each label.
+
+        places (ndarray): int32[n], where their weights are.
+        counts (ndarray): float32[n, columns], how often, in one sequence.
+        """
+
+    def end_meeting(self, part: SparseWeights, tokens: int) -> None:
+        """Take note that all features have been met, in so many tokens."""
+
+    def meet_late(
+        self,
+        part: SparseWeights,
+        places: NDArray[np.int32],
+        firings: NDArray[np.int64],
+        tokens: int,
+    ) -> None:
+        """Learn that features have come up only now, so often in a sequence of so many tokens."""
+
     def move(
         self,
         part: SparseWeights,
@@ -145,7 +166,7 @@ class FrequencyScale(Rule):
         return 1 / self.least
 
     def beside(self, columns: int) -> dict[str, tuple[int, float]]:
-        # Counts, until `set_rates` turns them into rates.
+        # Counts, until `end_meeting` turns them into rates.
         return {"rate": (columns, 0.0)}
 
     def rates(self, part: SparseWeights) -> NDArray[np.float32]:
@@ -154,11 +175,30 @@ class FrequencyScale(Rule):
     def reset(self, part: SparseWeights) -> None:
         """Rates come from counting, not from learning: they stay."""
 
-    def set_rates(self, rates: NDArray[np.float32], tokens: int) -> None:
+    def meet(
+        self, part: SparseWeights, places: NDArray[np.int32], counts: NDArray[np.float32]
+    ) -> None:
+        part.beside["rate"][places] += counts
+
+    def end_meeting(self, part: SparseWeights, tokens: int) -> None:
+        self._set_rates(part.beside["rate"], tokens)
+
+    def meet_late(
+        self,
+        part: SparseWeights,
+        places: NDArray[np.int32],
+        firings: NDArray[np.int64],
+        tokens: int,
+    ) -> None:
+        rates = np.repeat(firings[:, None].astype(np.float32), part.columns, axis=1)
+        self._set_rates(rates, tokens)
+        part.beside["rate"][places] = rates
+
+    def _set_rates(self, counts: NDArray[np.float32], tokens: int) -> None:
         """Turn counts into rates, in place."""
-        rates *= (self.most - self.least) / max(tokens, 1)
-        rates += self.least
-        np.reciprocal(rates, out=rates)
+        counts *= (self.most - self.least) / max(tokens, 1)
+        counts += self.least
+        np.reciprocal(counts, out=counts)
 
 
 class CumulativeL1(Rule):

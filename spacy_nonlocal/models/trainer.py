@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from ..kernels.lattice import padded, score_rows
 from ..kernels.update import gather, move_edges, move_nodes, squared_distance
 from .feature_table import FeatureTable
 from .lattice import Gradient, Lattice, Move, indicators
-from .rules import FrequencyScale, Rule
+from .rules import Rule
 from .sparse_weights import SparseWeights
 from .storage import Arrays
 
@@ -76,7 +76,7 @@ class Trainer:
         self._kept: dict[bytes, Rows] = {}
         self._kept_bytes = 0
         self._tokens = 0  # tokens whose features were counted
-        self._counted = False  # whether counts are rates already
+        self._met = False  # whether all features of the training data have been met
         self._seen: set[bytes] = (
             set()
         )  # what was counted already; only if features are counted at all
@@ -226,8 +226,10 @@ class Trainer:
         sums = np.zeros((len(features), part.columns), dtype=np.float32)
         gather(numbers, beliefs, sums)
         places = part.slots[features]
-        if self._counted and isinstance(self.rule, FrequencyScale) and part.used > before:
-            self._count_late(part, numbers, places >= before, places)
+        if self._met and part.used > before:
+            late = places >= before
+            firings = np.bincount(numbers[numbers >= 0], minlength=len(places))[late]
+            self.rule.meet_late(part, places[late], firings, len(rows))
         return part, places, sums
 
     def _check_bound(self, change: float) -> None:
@@ -246,35 +248,20 @@ class Trainer:
         tables = len(gold) if rows.edge.shape[1] else 1
         node, edge = indicators(gold, self.n_labels, self.width, tables)
         for part, places, counts in self._changes(rows, node, edge):
-            if isinstance(self.rule, FrequencyScale):
-                part.beside["rate"][places] += counts
+            self.rule.meet(part, places, counts)
         self._tokens += np.count_nonzero(gold >= 0)
 
     def end_meeting(self) -> None:
-        """Turn what was counted into rates."""
-        if isinstance(self.rule, FrequencyScale):
-            for part in (self.node, self.edge):
-                self.rule.set_rates(part.beside["rate"], self._tokens)
-            self._counted = True
+        """Take note that there are no more features to be met before training begins."""
+        for part in (self.node, self.edge):
+            self.rule.end_meeting(part, self._tokens)
+        self._met = True
 
     def start_from(self, node: NDArray[np.float64], edge: NDArray[np.float64]) -> None:
         """Start with other weights than zero."""
         self.reset()
         self.node.w[...], self.edge.w[...] = node, edge
         self._bound = MAX_WEIGHT  # to be found out when needed
-
-    def _count_late(
-        self,
-        part: SparseWeights,
-        numbers: NDArray[np.int32],
-        late: NDArray[np.bool_],
-        places: NDArray[np.int32],
-    ) -> None:
-        """Features that come up only now have the rate of their frequency in the sequence that brings them."""
-        counts = np.bincount(numbers[numbers >= 0], minlength=len(places))[late]
-        rates = np.repeat(counts[:, None].astype(np.float32), part.columns, axis=1)
-        cast(FrequencyScale, self.rule).set_rates(rates, len(numbers))
-        part.beside["rate"][places[late]] = rates
 
     def norms(self) -> tuple[float, float]:
         """RETURNS (Tuple[float, float]): The sum of all weights' sizes, and of their squares."""
@@ -322,7 +309,7 @@ class Trainer:
     def set_state(self, arrays: Arrays, source: str) -> None:
         self.clock = int(arrays["clock"][0])
         self.penalty = float(arrays["penalty"][0]) if "penalty" in arrays else 0.0
-        self._counted, self._bound = True, MAX_WEIGHT  # to be found out when needed
+        self._met, self._bound = True, MAX_WEIGHT  # to be found out when needed
         self._seen = {row.tobytes() for row in arrays["seen"]}
         self._kept, self._kept_bytes = {}, 0
         shared = (self.rule, self.min_count, source)
