@@ -26,6 +26,9 @@ class Codec:
     def __init__(self, classes: Sequence[str]) -> None:
         self.classes = tuple(classes)
         self.labels: tuple[str, ...] = self.classes
+        # For kernels: the class that each label belongs to, -1 for none, and whether a mention surely begins with it.
+        self.kinds = np.arange(len(self.labels), dtype=np.int32)
+        self.begins = np.ones(len(self.labels), dtype=np.uint8)
         self._set_free()
 
     def _set_free(self) -> None:
@@ -45,6 +48,11 @@ class Codec:
         allowed[known] = False
         allowed[known, labels[known]] = True
         return allowed
+
+    def mentions(self, labels: NDArray[np.int32]) -> list[tuple[int, int, str]]:
+        """RETURNS (List[Tuple[int, int, str]]): Start, end and class of all that is labelled, from left to right."""
+        classes = (self.classes[label] for label in labels.tolist())
+        return [(t, t + 1, name) for t, name in enumerate(classes)]
 
     def crossing(self, labels: NDArray[np.int32], boundaries: list[int]) -> list[tuple[int, int]]:
         """Find spans that lie across boundaries, which no labels can express.
@@ -75,6 +83,7 @@ class SpanCodec(Codec):
         n_parts = len(self._parts)
         self._class = np.array([-1, *np.repeat(np.arange(len(classes)), n_parts)], dtype=np.int64)
         begins, inside = np.isin(self._part, ["B", "U"]), np.isin(self._part, ["I", "L"])
+        self.kinds, self.begins = self._class.astype(np.int32), begins.astype(np.uint8)
         self._iob = np.select([begins, inside], [BEGINS, INSIDE], OUTSIDE).astype(np.uint64)
         self._set_free()
         if scheme != "IO":
@@ -142,6 +151,14 @@ class SpanCodec(Codec):
         if self.scheme != "BILUO":
             out[:, 3] = longer
         return out
+
+    def mentions(self, labels: NDArray[np.int32]) -> list[tuple[int, int, str]]:
+        spans = self.spans(labels)[:, :2]
+        kinds = self._class[labels[spans[:, 0]]]
+        return [
+            (start, end, self.classes[kind])
+            for (start, end), kind in zip(spans.tolist(), kinds.tolist(), strict=True)
+        ]
 
     def allowed(self, labels: NDArray[np.int32]) -> NDArray[np.bool_]:
         allowed = super().allowed(labels)

@@ -116,6 +116,19 @@ class Errors(metaclass=_Catalogue):
         "a template that looks at no text."
     )
 
+    # --- 14x: features of whole labellings ------------------------------------------------------
+    NL141 = "ConsistencyFeatures: `{setting}` is {value!r}. Known are: {known}."
+    NL142 = "ConsistencyFeatures has {n} connectives. At most {limit} can be told apart."
+    NL143 = "UserFeatures ({function}): `timeout` is {timeout}, but has to be a number of seconds above 0."
+    NL144 = (
+        "The feature function {function} {what}. It was asked about candidate {candidate} ({spans}) of {where}. It has "
+        "to return strings that are not empty (a list, or a generator), whatever the document and the spans are."
+    )
+    NL145 = (
+        "UserFeatures: the function {function!r} cannot be found ({error}). Give the name under which it is registered "
+        '(@spacy.registry.misc("my_features"), in a file named with --code), or its dotted name ("module.function").'
+    )
+
     # --- 2xx: model files ----------------------------------------------------------------------
     NL201 = (
         "{source} is not a spacy-nonlocal model file. Was the directory written by another component "
@@ -269,6 +282,16 @@ class Errors(metaclass=_Catalogue):
     )
     NL425 = "Component '{name}' was asked for {n} labellings: ask for one or more."
 
+    NL426 = (
+        "Component '{name}': nonlocal_features.{block} is {value!r}. Write a block "
+        '[components.{name}.nonlocal_features.{block}] with @misc = "spacy-nonlocal.ConsistencyFeatures.v1" or '
+        '"spacy-nonlocal.UserFeatures.v1".'
+    )
+    NL427 = (
+        "Component '{name}' learns with {learner}, which cannot rank candidates. Set `ranker` to JointPerceptron or "
+        "JointPassiveAggressive."
+    )
+
     # --- 5xx: learners -------------------------------------------------------------------------
     NL501 = "{learner}: `{setting}` is {value}, but has to be a number greater than 0 and at most {limit:g}."
     NL502 = "{learner}: `{setting}` is {value}, but has to be 0 or a positive number."
@@ -284,6 +307,9 @@ class Errors(metaclass=_Catalogue):
         "Component '{name}': no first step between {lowest:g} and {highest:g} lets {learner} learn from a sample of "
         "the training data. Check the data, or set `rate` yourself."
     )
+
+    NL507 = '{learner}: `algorithm` is {algorithm!r}. It is "proposed" (algorithm 4.2) or "candidate" (algorithm 4.1).'
+    NL508 = "{learner}: `{setting}` is {value}, but at least one labelling is needed."
 
     # --- 6xx: kernels --------------------------------------------------------------------------
     NL601 = (
@@ -322,6 +348,12 @@ class Errors(metaclass=_Catalogue):
     NL623 = "The {what} have shape {given}, which does not fit features with {columns} columns."
     NL624 = "{n} labellings were asked for: ask for one or more."
     NL625 = "{n} labellings of {length} tokens were asked for, which no memory holds: ask for at most {most}."
+    NL626 = "So many labellings of {length} tokens differ in so many labels that no memory holds them: ask for fewer."
+    NL627 = (
+        "The changes of labellings do not fit: positions have to rise within each labelling and be below {length}, "
+        "each with a label, and the numbers of the first ones have to rise from 0 to how many there are."
+    )
+    NL628 = "Classes, or connectives, do not fit {labels} labels, {classes} classes, and connectives below {keys}."
 
 
 class Warnings(metaclass=_Catalogue):

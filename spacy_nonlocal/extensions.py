@@ -2,7 +2,8 @@
 
 `span._.confidence` holds the probability of an entity, `token._.confidence` that of a tag (or of a part of speech, if
 tags have none; `tag_confidence` and `pos_confidence` say which). They are part of `doc.user_data`, so `Doc.to_bytes`
-keeps them, and so does a DocBin with `store_user_data=True`.
+keeps them, and so does a DocBin with `store_user_data=True`. `doc._.nonlocal_changes` says what non-local features have
+changed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span, Token
 
+from .changes import get_changes
+
 _TOKENS = "spacy_nonlocal.{attr}_confidence"
 
 
@@ -20,6 +23,8 @@ def register() -> None:
     """Make the attributes known to spaCy; one that a user has already is left alone."""
     if not Span.has_extension("confidence"):
         Span.set_extension("confidence", default=None)
+    if not Doc.has_extension("nonlocal_changes"):
+        Doc.set_extension("nonlocal_changes", getter=get_changes)
     # No lambdas: processes that are spawned are sent these functions.
     getters = {
         "confidence": _any_confidence,

@@ -240,11 +240,7 @@ class SpanTarget(Target):
         return Confidence(spans, span_probabilities(lattice.node, lattice.edge, labels, spans))
 
     def annotations(self, doc: Doc, labels: NDArray[np.int32], codec: SpanCodec) -> list[Any]:
-        _, number = codec.decode(labels)
-        return [
-            Span(doc, start, end, label=codec.classes[number[start]])
-            for start, end in codec.spans(labels)[:, :2].tolist()
-        ]
+        return [Span(doc, start, end, label) for start, end, label in codec.mentions(labels)]
 
     def annotation(self, doc: Doc) -> Annotation:
         """RETURNS (Tuple[ndarray, ndarray]): The annotation of a document: iob and class hash."""

@@ -12,11 +12,15 @@ from thinc.api import Config, Model
 
 from spacy_nonlocal.corpus import ColumnCorpus
 from spacy_nonlocal.features.clusters import Clusters
+from spacy_nonlocal.features.consistency import ConsistencyFeatures
 from spacy_nonlocal.features.feature_templates import FeatureTemplates
 from spacy_nonlocal.features.gazetteers import Gazetteer
+from spacy_nonlocal.features.user_features import UserFeatures
 from spacy_nonlocal.learners.adf import ADF
 from spacy_nonlocal.learners.averaged_perceptron import AveragedPerceptron
 from spacy_nonlocal.learners.dca import DCA
+from spacy_nonlocal.learners.joint_passive_aggressive import JointPassiveAggressive
+from spacy_nonlocal.learners.joint_perceptron import JointPerceptron
 from spacy_nonlocal.learners.l1sgd import L1SGD
 from spacy_nonlocal.learners.madf import MADF
 from spacy_nonlocal.learners.margin_perceptron import MarginPerceptron
@@ -24,6 +28,7 @@ from spacy_nonlocal.learners.passive_aggressive import PassiveAggressive
 from spacy_nonlocal.learners.perceptron import Perceptron
 from spacy_nonlocal.learners.sgd import SGD
 from spacy_nonlocal.pipeline.local_tagger import LocalTagger
+from spacy_nonlocal.pipeline.nonlocal_reranker import NonlocalReranker
 
 SETUP = Path(__file__).parents[1] / "setup.cfg"
 
@@ -62,13 +67,29 @@ BLOCKS = {
     "spacy-nonlocal.ADF.v1": ({"l2": 2.0, "upper": 0.9, "lower": 0.5}, ADF),
     "spacy-nonlocal.MADF.v1": ({"l2": 2.0, "alpha": 100.0, "beta": 2.0}, MADF),
     "spacy-nonlocal.DCA.v1": ({"C": 0.5, "average": False}, DCA),
+    "spacy-nonlocal.ConsistencyFeatures.v1": (
+        {"phrase": False, "match": "lower", "count": "pairs", "connectives": ["und", "oder"]},
+        ConsistencyFeatures,
+    ),
+    "spacy-nonlocal.UserFeatures.v1": (
+        {"function": "spacy_nonlocal.targets.describe", "timeout": 1.5},
+        UserFeatures,
+    ),
+    "spacy-nonlocal.JointPerceptron.v1": (
+        {"algorithm": "candidate", "n_best": 5, "n_best_predict": 7, "margin_total": 2.5},
+        JointPerceptron,
+    ),
+    "spacy-nonlocal.JointPassiveAggressive.v1": (
+        {"C": 0.5, "nonlocal_step": 0.1, "average": False},
+        JointPassiveAggressive,
+    ),
     "spacy-nonlocal.labeller_scorer.v1": ({}, object),
     "spacy-nonlocal.ColumnCorpus.v1": (
         {"path": "x.txt", "columns": ["orth", "ents"]},
         ColumnCorpus,
     ),
 }
-COMPONENTS = {"local_tagger": LocalTagger}
+COMPONENTS = {"local_tagger": LocalTagger, "nonlocal_reranker": NonlocalReranker}
 
 # With every setting that is not the default, as a user would write it.
 FULL = """

@@ -3,7 +3,8 @@ from .viterbi cimport Chain
 
 
 cdef struct Choice:       # a predecessor that is not the best
-    double loss
+    double loss           # never below zero
+    double exact          # the same, where Viterbi has rounded in its disfavour
     label_t label
 
 cdef struct Detour:       # a part of a heap: the choices of one state, the cheapest first
@@ -33,5 +34,3 @@ cdef int begin(Detours* self, const Chain* chain) except -1 nogil
 cdef void end(Detours* self) noexcept nogil
 
 cdef int heap_of(Detours* self, Py_ssize_t t, label_t y) except -2 nogil
-
-cdef void* grown(void* old, Py_ssize_t* room, Py_ssize_t needed, size_t size) except NULL nogil

@@ -11,27 +11,15 @@ changed, only extended, so that they share nearly all of their parts, and are ma
 """
 
 from libc.math cimport INFINITY
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc
 
 from .detours cimport Choice, Detour, Detours
+from .memory cimport grown
 from .typedefs cimport label_t, weight_t
 from .viterbi cimport Chain, best_label, forward
 
 cdef int NOT_MADE = -2
 cdef int NOTHING = -1
-
-
-cdef void* grown(void* old, Py_ssize_t* room, Py_ssize_t needed, size_t size) except NULL nogil:
-    cdef Py_ssize_t more
-    cdef void* new = old
-    if needed > room[0]:
-        more = max(needed, 2 * room[0], 64)
-        new = realloc(old, more * size)
-        if new == NULL:
-            with gil:
-                raise MemoryError
-        room[0] = more
-    return new
 
 
 cdef int add_detour(Detours* self, int first, int n, int position) except -2 nogil:
@@ -72,23 +60,23 @@ cdef int own_detour(Detours* self, Py_ssize_t t, label_t y, label_t best) except
     cdef Py_ssize_t width = self.chain.width, L = self.chain.n_labels
     cdef const double* prefix = &self.prefix[(t - 1) * width]
     cdef const weight_t* edge = &self.chain.edge[t * self.chain.edge_step + y] if t < self.chain.length else NULL
-    cdef double here = prefix[best] + (edge[best * width] if edge != NULL else 0), loss
+    cdef double here = prefix[best] + (edge[best * width] if edge != NULL else 0), exact, loss
     cdef Py_ssize_t first = self.n_choices, i
     cdef label_t p
     self.choices = <Choice*> grown(self.choices, &self.choice_room, first + L, sizeof(Choice))
     for p in range(<label_t> L):
         if p == best:
             continue
-        loss = here - (prefix[p] + (edge[p * width] if edge != NULL else 0))
-        if not loss < INFINITY:
+        exact = here - (prefix[p] + (edge[p * width] if edge != NULL else 0))
+        if not exact < INFINITY:
             continue
         # Viterbi rounds: what it took for the best may be worse by a trifle.
-        loss = loss if loss > 0 else 0
+        loss = exact if exact > 0 else 0
         i = self.n_choices
         while i > first and self.choices[i - 1].loss > loss:
             self.choices[i] = self.choices[i - 1]
             i -= 1
-        self.choices[i] = Choice(loss, p)
+        self.choices[i] = Choice(loss, exact, p)
         self.n_choices += 1
     if self.n_choices == first:
         return NOTHING

@@ -31,10 +31,7 @@ class PassiveAggressive(Learner):
         self.rule = Rule(average)
 
     def judge(self, lattice: Lattice, gold: NDArray[np.int32], distance: Distance) -> Verdict:
-        tokens = np.arange(len(gold))
-        costly = lattice.node + np.float32(1.0)
-        costly[tokens, gold] = lattice.node[tokens, gold]
-        guess, score = viterbi(costly, lattice.edge)
+        guess, score = viterbi(*lattice.with_costs(gold))
         errors = token_errors(gold, guess)
         loss = score - score_path(lattice.node, lattice.edge, gold)
         if errors == 0 or loss <= 0:

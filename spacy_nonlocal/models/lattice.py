@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,24 @@ class Lattice(NamedTuple):
         node = self.node.copy()
         node[:, : self.n_labels][~allowed] = -np.inf
         return Lattice(node, self.edge)
+
+    def with_costs(self, gold: NDArray[np.int32]) -> Lattice:
+        """RETURNS (Lattice): The same with 1 added for every label that is wrong."""
+        tokens = np.arange(len(gold))
+        node = self.node + np.float32(1.0)
+        node[tokens, gold] = self.node[tokens, gold]
+        return Lattice(node, self.edge)
+
+    @classmethod
+    def join(cls, lattices: Sequence[Lattice]) -> Lattice:
+        """RETURNS (Lattice): That of sequences one after the other; any label may follow at the start of each."""
+        if len(lattices) == 1:
+            return lattices[0]
+        edges = []
+        for node, edge in lattices:
+            edges.append(np.repeat(edge, len(node), axis=0) if len(edge) == 1 else edge.copy())
+            edges[-1][0] = 0
+        return cls(np.concatenate([each.node for each in lattices]), np.concatenate(edges))
 
 
 class Move(NamedTuple):

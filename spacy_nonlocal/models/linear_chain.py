@@ -180,6 +180,18 @@ class LinearChainShim(Shim):
                 return trainer.mean_lattice(trainer.rows(sequence, learn=False))
         return self.predictor.lattice(sequence)
 
+    def document_weights(self, keys: NDArray[np.uint64]) -> NDArray[np.float32]:
+        """RETURNS (ndarray): float32[n], the weights for prediction of features of a whole labelling."""
+        if self._predictor is not None:
+            return self._predictor.document_weights(keys)
+        trainer = self.trainer
+        part = trainer.document
+        places, weights = part.mean_of(
+            part.features.find(keys)[:, None], trainer.clock, trainer.penalty
+        )
+        # One more, for features without any.
+        return np.append(weights[:, 0], np.float32(0))[places[:, 0]]
+
     def learn(self, rows: Rows, move: Change) -> None:
         """Change the weights, if there is anything to change, and count the example."""
         trainer = self.trainer

@@ -28,6 +28,7 @@ class Predictor:
     transitions (ndarray): bool[L, L], which label may follow which.
     node_table (KeyTable), node_weights (ndarray): float32[R, width].
     edge_table (KeyTable), edge_weights (ndarray): float32[R, L * width].
+    document_table (KeyTable), document_weights (ndarray): float32[R, 1].
     """
 
     def __init__(
@@ -38,6 +39,8 @@ class Predictor:
         node_weights: NDArray[np.float32],
         edge_table: KeyTable,
         edge_weights: NDArray[np.float32],
+        document_table: KeyTable,
+        document_weights: NDArray[np.float32],
     ) -> None:
         self.extractor = extractor
         self.n_labels = len(transitions)
@@ -45,6 +48,9 @@ class Predictor:
         self.base_node, self.base_edge = base_scores(transitions)
         self.node_table, self.node_weights = node_table, node_weights
         self.edge_table, self.edge_weights = edge_table, edge_weights
+        self.document_table, self._document_weights = document_table, document_weights
+        # One more, for features without any.
+        self._padded_weights = np.append(document_weights[:, 0], np.float32(0))
         self._bias = self.base_edge + edge_weights[0]
         self._zero = np.zeros(self.width, dtype=np.float32)
         self._rest_groups = np.array([0, len(extractor.rest)], dtype=np.int32)
@@ -61,6 +67,8 @@ class Predictor:
             trainer.node.mean(trainer.clock, trainer.penalty),
             KeyTable(trainer.edge.keys()),
             trainer.edge.mean(trainer.clock, trainer.penalty),
+            KeyTable(trainer.document.keys()),
+            trainer.document.mean(trainer.clock, trainer.penalty),
         )
 
     def lattice(self, sequence: Encoded) -> Lattice:
@@ -78,6 +86,10 @@ class Predictor:
         edge = edge_scores(rows, self._edge_groups, self.edge_weights, self._bias, self.n_labels)
         return Lattice(node, edge)
 
+    def document_weights(self, keys: NDArray[np.uint64]) -> NDArray[np.float32]:
+        """RETURNS (ndarray): float32[n], the weights of features of a whole labelling."""
+        return self._padded_weights[self.document_table.find(keys)]
+
     def state(self) -> dict[str, NDArray[Any]]:
         """RETURNS (Dict[str, ndarray]): Keys and weights of the features that have any."""
         L = self.n_labels
@@ -87,6 +99,9 @@ class Predictor:
             **_without_empty_rows("node", nodes, self.node_table, always=0),
             # The label pair alone is row 0, even if it never got a weight.
             **_without_empty_rows("edge", pack_sparse("edge", edges), self.edge_table, always=1),
+            **_without_empty_rows(
+                "document", pack_sparse("document", self._document_weights), self.document_table, 0
+            ),
         }
 
     @classmethod
@@ -109,12 +124,23 @@ class Predictor:
             np.ascontiguousarray(np.pad(nodes, room)),
             KeyTable(arrays["edge.keys"]),
             np.ascontiguousarray(np.pad(edges, ((0, 0), *room)).reshape(-1, L * width)),
+            *_document_state(arrays, source),
         )
 
     def check_finite(self, name: str) -> None:
         """Raise if a weight is not a finite number."""
-        if not (np.isfinite(self.node_weights).all() and np.isfinite(self.edge_weights).all()):
+        if not (
+            np.isfinite(self.node_weights).all()
+            and np.isfinite(self.edge_weights).all()
+            and np.isfinite(self._document_weights).all()
+        ):
             raise ValueError(Errors.NL207.format(name=name))
+
+
+def _document_state(arrays: Arrays, source: str) -> tuple[KeyTable, NDArray[np.float32]]:
+    if "document.keys" not in arrays:  # files of version 0.1 have none
+        return KeyTable(), np.zeros((0, 1), dtype=np.float32)
+    return KeyTable(arrays["document.keys"]), unpack_sparse("document", arrays, 1, source)
 
 
 def _without_empty_rows(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,9 +42,21 @@ class Rows(NamedTuple):
         np.int32
     ]  # [T, edge features that look at the text]; the label pair alone is row 0
 
+    starts: tuple[int, ...] = ()  # where sequences begin, beside the first
+
     @property
     def nbytes(self) -> int:
         return self.node.nbytes + self.edge.nbytes
+
+    @classmethod
+    def join(cls, parts: Sequence[Rows]) -> Rows:
+        """RETURNS (Rows): The features of sequences one after the other; no label pair lies across their bounds."""
+        if len(parts) == 1:
+            return parts[0]
+        starts = np.cumsum([len(part.node) for part in parts[:-1]])
+        edge = np.concatenate([part.edge for part in parts])
+        edge[starts] = -1
+        return cls(np.concatenate([part.node for part in parts]), edge, tuple(starts.tolist()))
 
 
 class Trainer:
@@ -82,9 +94,15 @@ class Trainer:
         )  # what was counted already; only if features are counted at all
         self.node = SparseWeights(FeatureTable(min_count), self.width, rule)
         self.edge = SparseWeights(FeatureTable(min_count), self.n_labels * self.width, rule)
+        self.document = SparseWeights(FeatureTable(1), 1, rule)  # of features of whole labellings
         # The label pair alone is row 0 of the edge table, whatever min_count is.
         self.edge.features.add(np.array([extractor.bias_key], dtype=np.uint64))
         self.edge.claim(_FIRST, np.ones(1, dtype=bool))
+
+    @property
+    def parts(self) -> tuple[SparseWeights, SparseWeights, SparseWeights]:
+        """RETURNS (Tuple[SparseWeights, …]): All weights there are."""
+        return self.node, self.edge, self.document
 
     def collect(self, sequences: Iterable[Encoded]) -> None:
         """Number the features of the training documents.
@@ -232,6 +250,30 @@ class Trainer:
             self.rule.meet_late(part, places[late], firings, len(rows))
         return part, places, sums
 
+    def move_document(
+        self, keys: NDArray[np.uint64], values: NDArray[np.float64], step: float
+    ) -> None:
+        """Change the weights of features of a whole labelling.
+
+        keys (ndarray): uint64[n], distinct features.
+        values (ndarray): float64[n], Φ(gold) - Φ(guess).
+        """
+        if not len(keys):
+            return
+        part = self.document
+        part.features.count(keys)
+        rows = part.features.find(keys)[:, None]
+        part.claim(rows, np.ones(len(rows), dtype=bool))
+        change = values.astype(np.float32)[:, None]
+        self.rule.move(part, part.places(rows)[:, 0], change, step, self.clock, 0.0)
+
+    def document_weights(self, keys: NDArray[np.uint64]) -> NDArray[np.float32]:
+        """RETURNS (ndarray): float32[n], the raw weights of features of a whole labelling."""
+        part = self.document
+        places = part.places(part.features.find(keys)[:, None])[:, 0]
+        # One more, for features without any.
+        return np.append(part.w[: part.used, 0], np.float32(0))[places]
+
     def _check_bound(self, change: float) -> None:
         """Raise if weights could leave the range in which scores are finite."""
         if not self._bound + change < MAX_WEIGHT:
@@ -257,16 +299,17 @@ class Trainer:
             self.rule.end_meeting(part, self._tokens)
         self._met = True
 
-    def start_from(self, node: NDArray[np.float64], edge: NDArray[np.float64]) -> None:
-        """Start with other weights than zero."""
+    def start_from(self, weights: Iterable[NDArray[np.float64]]) -> None:
+        """Start with other weights than zero, given for each of the parts."""
         self.reset()
-        self.node.w[...], self.edge.w[...] = node, edge
+        for part, w in zip(self.parts, weights, strict=True):
+            part.w[...] = w
         self._bound = MAX_WEIGHT  # to be found out when needed
 
     def norms(self) -> tuple[float, float]:
         """RETURNS (Tuple[float, float]): The sum of all weights' sizes, and of their squares."""
         size = squares = 0.0
-        for part in (self.node, self.edge):
+        for part in self.parts:
             for start in range(0, part.used, 65536):
                 w = part.w[start : min(start + 65536, part.used)]
                 size += float(np.abs(w).sum(dtype=np.float64))
@@ -284,7 +327,9 @@ class Trainer:
 
     def _edge_rows(self, rows: Rows) -> Iterable[NDArray[np.int32]]:
         if self.extractor.edge_bias:
-            yield np.zeros((len(rows.edge), 1), dtype=np.int32)
+            bias = np.zeros((len(rows.edge), 1), dtype=np.int32)
+            bias[list(rows.starts)] = -1
+            yield bias
         if rows.edge.shape[1]:
             yield rows.edge
 
@@ -292,8 +337,8 @@ class Trainer:
         """Set all weights to zero; the features stay."""
         self.clock = 0
         self.penalty = self._bound = 0.0
-        self.node.reset()
-        self.edge.reset()
+        for part in self.parts:
+            part.reset()
 
     def state(self) -> dict[str, NDArray[Any]]:
         """RETURNS (Dict[str, ndarray]): Everything that going on with training needs."""
@@ -304,6 +349,7 @@ class Trainer:
             "seen": seen.reshape(-1, _DIGEST_SIZE),
             **{f"node.{name}": array for name, array in self.node.state().items()},
             **{f"edge.{name}": array for name, array in self.edge.state().items()},
+            **{f"document.{name}": array for name, array in self.document.state().items()},
         }
 
     def set_state(self, arrays: Arrays, source: str) -> None:
@@ -315,6 +361,9 @@ class Trainer:
         shared = (self.rule, self.min_count, source)
         self.node = SparseWeights.from_state(arrays, "node", self.width, *shared)
         self.edge = SparseWeights.from_state(arrays, "edge", self.n_labels * self.width, *shared)
+        if "document.keys" in arrays:  # files of version 0.1 have none
+            document = SparseWeights.from_state(arrays, "document", 1, self.rule, 1, source)
+            self.document = document
 
 
 def base_scores(transitions: NDArray[np.bool_]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -123,7 +123,7 @@ class SequenceLabeller(LearningPipe):
             )
         return True
 
-    def predict(self, docs: Iterable[Doc]) -> list[Labelling]:
+    def predict(self, docs: Iterable[Doc]) -> list[Any]:
         """Label documents without changing them.
 
         docs (Iterable[Doc]): The documents.
@@ -184,7 +184,7 @@ class SequenceLabeller(LearningPipe):
         if not self._shim.is_ready:
             raise ValueError(Errors.NL407.format(name=self.name))
 
-    def _label(self, doc: Doc) -> Labelling:
+    def _label(self, doc: Doc) -> Any:
         path = np.zeros(len(doc), dtype=np.int32)
         threshold = self.threshold
         sure = self.learner.probabilistic and (
@@ -221,14 +221,14 @@ class SequenceLabeller(LearningPipe):
                 lattice = lattice.restrict(self._codec.allowed(preset[start:end]))
             yield start, end, lattice
 
-    def set_annotations(self, docs: Iterable[Doc], scores: list[Labelling]) -> None:
+    def set_annotations(self, docs: Iterable[Doc], scores: list[Any]) -> None:
         """Write labels into documents.
 
         docs (Iterable[Doc]): The documents.
         scores (List[Labelling]): What `predict` has returned for them.
         """
-        for doc, (labels, confidence) in zip(docs, scores, strict=True):
-            self._target.write(doc, labels, self._codec, confidence)
+        for doc, labelling in zip(docs, scores, strict=True):
+            self._target.write(doc, labelling.labels, self._codec, labelling.confidence)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score predictions. While a resumed run passes over examples, it gives the scores that were measured then:

@@ -114,10 +114,13 @@ class LearningPipe(SavedPipe):
             message = Errors.NL419.format(name=self.name, where=describe(doc), error=error)
             raise ValueError(message) from None
 
-    def _sequences(self, eg: Example, *, whole: bool = False) -> Iterator[tuple[Encoded, Labels]]:
+    def _sequences(
+        self, eg: Example, *, whole: bool = False, everything: bool = False
+    ) -> Iterator[tuple[Encoded, Labels]]:
         """The sequences of an example that have any annotation, with their right labels.
 
         whole (bool): Whether to take the document for one sequence, whatever the unit is.
+        everything (bool): Whether to take those without annotation too, if another has any.
         """
         doc = eg.predicted
         if not len(doc):
@@ -135,7 +138,7 @@ class LearningPipe(SavedPipe):
             gold = gold.copy()
             gold[start:end] = -1
         for start, end in bounds:
-            if (gold[start:end] >= 0).any():
+            if everything or (gold[start:end] >= 0).any():
                 yield encoded.part(start, end), gold[start:end]
 
     def _learn(self, sequence: Encoded, gold: Labels) -> float:
@@ -312,7 +315,7 @@ class LearningPipe(SavedPipe):
         """BPM initialization: learn from zero in several orders; the mean of the outcomes is where training starts."""
         trainer = self._shim.trainer
         examples = list(get_examples())
-        parts = (trainer.node, trainer.edge)
+        parts = trainer.parts
         sums = [np.zeros_like(part.w, dtype=np.float64) for part in parts]
         for _ in tqdm(range(runs), desc=f"{self.name}: BPM runs", disable=None):
             trainer.reset()
@@ -321,7 +324,7 @@ class LearningPipe(SavedPipe):
                 self._learn_example(eg)
             sums = [part.add_to(total) for total, part in zip(sums, parts, strict=True)]
         self.learner.restart()
-        trainer.start_from(*(total / runs for total in sums))
+        trainer.start_from(total / runs for total in sums)
 
     def _resume(self, path: Path) -> None:
         """Load a checkpoint; the examples it has seen will be passed over."""

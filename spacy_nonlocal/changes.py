@@ -1,0 +1,145 @@
+"""What non-local features have changed in a document, and why: a record for people and for evaluation.
+
+`doc._.nonlocal_changes` is a list with one entry for each stretch of tokens that is labelled otherwise than the local
+model alone would have it:
+
+    start, end     the stretch, in tokens
+    before, after  what was and is labelled there: [start, end, label] each
+    features       what decided: [name, how much more of it there is, weight], the strongest first
+    gain           what the features add up to
+    loss           how much the local model lost by it, all changes of the document together
+    mentions       others in the document that have to do with it: [start, end, label, how]; how is "same", "longer",
+                   "shorter" or "list"; the label is "" for words that are no mention
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+
+RECORD = "spacy_nonlocal.changes"
+Mention = tuple[int, int, str]
+
+# Names that come up very often would make long lists.
+MAX_MENTIONS = 20
+MAX_FEATURES = 10
+
+
+class Reranked(NamedTuple):
+    """What a component that reranks predicts for a document: a Labelling, and what has changed."""
+
+    labels: NDArray[np.int32]  # [T]
+    confidence: None
+    changes: list[dict[str, Any]]
+
+
+def set_changes(doc: Doc, changes: list[dict[str, Any]]) -> None:
+    """Keep a record with a document."""
+    doc.user_data[RECORD] = changes
+
+
+def get_changes(doc: Doc) -> list[dict[str, Any]]:
+    """RETURNS (List[Dict[str, Any]]): The record; empty if there is none."""
+    return list(doc.user_data.get(RECORD, []))
+
+
+def stretches(before: Sequence[Mention], after: Sequence[Mention]) -> list[tuple[int, int]]:
+    """Find where two labellings differ.
+
+    before, after (Sequence[Tuple[int, int, str]]): What they label.
+    RETURNS (List[Tuple[int, int]]): Stretches of tokens, from left to right, that hold all mentions that only one has.
+    """
+    out: list[tuple[int, int]] = []
+    for start, end, _ in sorted(set(before) ^ set(after)):
+        if out and start < out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], end))
+        else:
+            out.append((start, end))
+    return out
+
+
+def inside(mentions: Sequence[Mention], start: int, end: int) -> list[list[Any]]:
+    """RETURNS (List[List[Any]]): The mentions in a stretch, for JSON."""
+    return [[s, e, label] for s, e, label in mentions if start <= s and e <= end]
+
+
+def related(
+    words: NDArray[np.uint64],
+    mentions: Sequence[Mention],
+    stretch: tuple[int, int],
+    changed: Sequence[list[Any]],
+    connectives: NDArray[np.bool_],
+) -> list[list[Any]]:
+    """Find what else in a document speaks for or against a change.
+
+    words (ndarray): uint64[T], equal numbers for words that count as the same.
+    mentions (Sequence[Tuple[int, int, str]]): All that is labelled now.
+    stretch (Tuple[int, int]): The stretch that has changed.
+    changed (Sequence[List[Any]]): What was or is labelled there.
+    connectives (ndarray): bool[T], which tokens stand between neighbours in a list.
+    RETURNS (List[List[Any]]): [start, end, label, how], the nearest first.
+    """
+    phrases = {words[start:end].tobytes() for start, end, _ in changed}
+    lengths = {end - start for start, end, _ in changed}
+    found: dict[tuple[int, int], tuple[str, str]] = {}
+    size = words.itemsize
+    for start, end, label in mentions:
+        if start < stretch[1] and end > stretch[0]:
+            continue
+        phrase = words[start:end].tobytes()
+        if phrase in phrases:
+            found[start, end] = (label, "same")
+        elif any(_holds(phrase, each, size) for each in phrases):
+            found[start, end] = (label, "longer")
+        elif any(_holds(each, phrase, size) for each in phrases):
+            found[start, end] = (label, "shorter")
+        elif _neighbours((start, end), stretch, connectives):
+            found[start, end] = (label, "list")
+    marked = np.zeros(len(words), dtype=bool)
+    for start, end, _ in mentions:
+        marked[start:end] = True
+    marked[stretch[0] : stretch[1]] = True
+    for length in lengths:
+        for start in _unmarked(words, marked, phrases, length):
+            found[start, start + length] = ("", "same")
+    nearest = sorted(found.items(), key=lambda item: (abs(item[0][0] - stretch[0]), item[0]))
+    return [[start, end, label, how] for (start, end), (label, how) in nearest[:MAX_MENTIONS]]
+
+
+def _unmarked(
+    words: NDArray[np.uint64], marked: NDArray[np.bool_], phrases: set[bytes], length: int
+) -> list[int]:
+    """Where one of the phrases of this length stands and no token is in a mention."""
+    firsts = {
+        phrase[: words.itemsize] for phrase in phrases if len(phrase) == length * words.itemsize
+    }
+    numbers = np.frombuffer(b"".join(sorted(firsts)), dtype=np.uint64)
+    (starts,) = np.nonzero(np.isin(words[: len(words) - length + 1], numbers))
+    return [
+        start
+        for start in starts.tolist()
+        if not marked[start : start + length].any()
+        and words[start : start + length].tobytes() in phrases
+    ]
+
+
+def _holds(longer: bytes, shorter: bytes, size: int) -> bool:
+    """Whether one phrase is a part of another, word by word."""
+    if len(shorter) >= len(longer):
+        return False
+    at = longer.find(shorter)
+    while at >= 0 and at % size:
+        at = longer.find(shorter, at + 1)
+    return at >= 0
+
+
+def _neighbours(
+    mention: tuple[int, int], stretch: tuple[int, int], connectives: NDArray[np.bool_]
+) -> bool:
+    """Whether nothing but one or two connectives stand between a mention and a stretch."""
+    start, end = (mention[1], stretch[0]) if mention[1] <= stretch[0] else (stretch[1], mention[0])
+    return 1 <= end - start <= 2 and bool(connectives[start:end].all())
