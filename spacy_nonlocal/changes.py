@@ -14,7 +14,8 @@ model alone would have it:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,21 @@ def set_changes(doc: Doc, changes: list[dict[str, Any]]) -> None:
 def get_changes(doc: Doc) -> list[dict[str, Any]]:
     """RETURNS (List[Dict[str, Any]]): The record; empty if there is none."""
     return list(doc.user_data.get(RECORD, []))
+
+
+def mentions_before(doc: Doc, after: Sequence[Mention]) -> list[Mention] | None:
+    """Find what the local model alone would have labelled.
+
+    after (Sequence[Tuple[int, int, str]]): What is labelled now.
+    RETURNS (Optional[List[Tuple[int, int, str]]]): What was; None if nobody kept a record.
+    """
+    if RECORD not in doc.user_data:
+        return None
+    now = set(after)
+    for change in get_changes(doc):
+        now -= {(start, end, label) for start, end, label in change["after"]}
+        now |= {(start, end, label) for start, end, label in change["before"]}
+    return sorted(now)
 
 
 def stretches(before: Sequence[Mention], after: Sequence[Mention]) -> list[tuple[int, int]]:
@@ -84,7 +100,6 @@ def related(
     RETURNS (List[List[Any]]): [start, end, label, how], the nearest first.
     """
     phrases = {words[start:end].tobytes() for start, end, _ in changed}
-    lengths = {end - start for start, end, _ in changed}
     found: dict[tuple[int, int], tuple[str, str]] = {}
     size = words.itemsize
     for start, end, label in mentions:
@@ -103,28 +118,34 @@ def related(
     for start, end, _ in mentions:
         marked[start:end] = True
     marked[stretch[0] : stretch[1]] = True
-    for length in lengths:
-        for start in _unmarked(words, marked, phrases, length):
-            found[start, start + length] = ("", "same")
+    for start, end in unmarked(words, marked, phrases):
+        found[start, end] = ("", "same")
     nearest = sorted(found.items(), key=lambda item: (abs(item[0][0] - stretch[0]), item[0]))
     return [[start, end, label, how] for (start, end), (label, how) in nearest[:MAX_MENTIONS]]
 
 
-def _unmarked(
-    words: NDArray[np.uint64], marked: NDArray[np.bool_], phrases: set[bytes], length: int
-) -> list[int]:
-    """Where one of the phrases of this length stands and no token is in a mention."""
-    firsts = {
-        phrase[: words.itemsize] for phrase in phrases if len(phrase) == length * words.itemsize
-    }
-    numbers = np.frombuffer(b"".join(sorted(firsts)), dtype=np.uint64)
-    (starts,) = np.nonzero(np.isin(words[: len(words) - length + 1], numbers))
-    return [
-        start
-        for start in starts.tolist()
-        if not marked[start : start + length].any()
-        and words[start : start + length].tobytes() in phrases
-    ]
+def unmarked(
+    words: NDArray[np.uint64], marked: NDArray[np.bool_], phrases: Iterable[bytes]
+) -> list[tuple[int, int]]:
+    """Find where phrases stand that no mention has anything to do with.
+
+    words (ndarray): uint64[T].
+    marked (ndarray): bool[T], which tokens are in a mention.
+    phrases (Iterable[bytes]): Words, as bytes.
+    RETURNS (List[Tuple[int, int]]): Start and end of each place.
+    """
+    by_length: dict[int, set[bytes]] = defaultdict(set)
+    for phrase in phrases:
+        by_length[len(phrase) // words.itemsize].add(phrase)
+    found = []
+    for length, wanted in by_length.items():
+        firsts = b"".join({phrase[: words.itemsize] for phrase in wanted})
+        begins = np.isin(words[: len(words) - length + 1], np.frombuffer(firsts, dtype=words.dtype))
+        for start in np.flatnonzero(begins & ~marked[: len(begins)]).tolist():
+            end = start + length
+            if not marked[start:end].any() and words[start:end].tobytes() in wanted:
+                found.append((start, end))
+    return found
 
 
 def _holds(longer: bytes, shorter: bytes, size: int) -> bool:

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import ENT_IOB, IS_SPACE, POS, TAG
+from spacy.attrs import ENT_IOB, IS_SPACE, ORTH, POS, TAG
 from spacy.scorer import Scorer, get_ner_prf
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ..calibration import expected_calibration_error, reliability
+from ..changes import Mention, mentions_before
+from ..consistency_score import count_consistent
 from ..doc_arrays import read_column
 from ..extensions import token_confidences
 from ..targets import same_tokens
@@ -27,10 +29,15 @@ def labeller_score(examples: Iterable[Example], *, target: str, **kwargs: Any) -
     target (str): The component's target.
     RETURNS (Dict[str, Any]): ents_p, ents_r, ents_f …; tag_acc; pos_acc; or spans_KEY_p, …. If predictions have
         confidences, also ents_ece, the expected calibration error, and ents_calibration, the table it comes from;
-        or tag_ece, and so on.
+        or tag_ece, and so on. For spans, also ents_consistency, the share of repeated phrases that have one label in
+        their document; and, if non-local features have had a say, ents_p_local, ents_r_local, ents_f_local and
+        ents_consistency_local: what the scores would be without them.
     """
     examples = list(examples)
-    return {**_accuracy(examples, target), **_calibration(examples, target)}
+    scores = {**_accuracy(examples, target), **_calibration(examples, target)}
+    if target in ("tag", "pos"):
+        return scores
+    return {**scores, **_consistency(examples, target), **_local(examples, target)}
 
 
 def _accuracy(examples: list[Example], target: str) -> dict[str, Any]:
@@ -49,13 +56,57 @@ def _accuracy(examples: list[Example], target: str) -> dict[str, Any]:
     return Scorer.score_spans(examples, f"spans_{key}", getter=group, has_annotation=has_group)
 
 
+def _consistency(examples: list[Example], target: str) -> dict[str, Any]:
+    counts = np.zeros(2, dtype=np.int64)
+    for eg in examples:
+        doc = eg.predicted
+        counts += count_consistent(read_column(doc, ORTH), _mentions(doc, target))
+    same, repeated = counts.tolist()
+    return {f"{_prefix(target)}_consistency": same / repeated if repeated else None}
+
+
+def _local(examples: list[Example], target: str) -> dict[str, Any]:
+    """The same scores for what the local model alone would have labelled."""
+    local = []
+    for eg in examples:
+        doc, after = eg.predicted, _mentions(eg.predicted, target)
+        before = mentions_before(doc, after)
+        if before is None:
+            return {}
+        # The documents in which nothing has changed need not be copied.
+        changed = before != sorted(after)
+        local.append(Example(_with_mentions(doc, before, target), eg.reference) if changed else eg)
+    scores = {**_accuracy(local, target), **_consistency(local, target)}
+    names = [f"{_prefix(target)}_{what}" for what in ("p", "r", "f", "consistency")]
+    return {f"{name}_local": scores[name] for name in names if name in scores}
+
+
+def _mentions(doc: Doc, target: str) -> list[Mention]:
+    spans = doc.ents if target == "ents" else doc.spans.get(target.partition(":")[2], [])
+    return [(span.start, span.end, span.label_) for span in spans]
+
+
+def _with_mentions(doc: Doc, mentions: list[Mention], target: str) -> Doc:
+    other = doc.copy()
+    spans = [Span(other, start, end, label) for start, end, label in mentions]
+    if target == "ents":
+        other.ents = spans
+    else:
+        other.spans[target.partition(":")[2]] = spans
+    return other
+
+
+def _prefix(target: str) -> str:
+    return target.replace(":", "_", 1)
+
+
 def _calibration(examples: list[Example], target: str) -> dict[str, Any]:
     found = [each for each in (compare(eg, target) for eg in examples) if len(each.confidence)]
     if not found:
         return {}
     confidence = np.concatenate([each.confidence for each in found])
     table = reliability(confidence, np.concatenate([each.correct for each in found]))
-    prefix = target.replace(":", "_", 1)
+    prefix = _prefix(target)
     return {f"{prefix}_ece": expected_calibration_error(table), f"{prefix}_calibration": table}
 
 
