@@ -20,7 +20,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from spacy.attrs import LOWER
+from spacy.strings import get_string_id
 from spacy.tokens import Doc
+
+from .doc_arrays import read_column
 
 RECORD = "spacy_nonlocal.changes"
 Mention = tuple[int, int, str]
@@ -38,14 +42,46 @@ class Reranked(NamedTuple):
     changes: list[dict[str, Any]]
 
 
-def set_changes(doc: Doc, changes: list[dict[str, Any]]) -> None:
-    """Keep a record with a document."""
-    doc.user_data[RECORD] = changes
+def set_changes(
+    doc: Doc, changes: list[dict[str, Any]], target: str, connectives: Sequence[str] = ()
+) -> None:
+    """Keep a record with a document.
+
+    changes (List[Dict[str, Any]]): All but their mentions, which are found when somebody asks.
+    target (str): Where the labels are.
+    connectives (Sequence[str]): What stands between neighbours in a list.
+    """
+    doc.user_data[RECORD] = {
+        "target": target,
+        "connectives": list(connectives),
+        "changes": changes,
+    }
 
 
 def get_changes(doc: Doc) -> list[dict[str, Any]]:
     """RETURNS (List[Dict[str, Any]]): The record; empty if there is none."""
-    return list(doc.user_data.get(RECORD, []))
+    record = doc.user_data.get(RECORD)
+    if not record or not record["changes"]:
+        return []
+    words, mentions = read_column(doc, LOWER), labelled(doc, record["target"])
+    between = [get_string_id(word) for word in record["connectives"]]
+    connectives = np.isin(words, np.array(between, dtype=np.uint64))
+    out = []
+    for change in record["changes"]:
+        stretch, changed = (change["start"], change["end"]), [*change["before"], *change["after"]]
+        others = related(words, mentions, stretch, changed, connectives)
+        out.append({**change, "mentions": others})
+    return out
+
+
+def labelled(doc: Doc, target: str) -> list[Mention]:
+    """RETURNS (List[Tuple[int, int, str]]): Start, end and label of all that a document has of a target."""
+    if target == "ents":
+        return [(ent.start, ent.end, ent.label_) for ent in doc.ents]
+    if target in ("tag", "pos"):
+        return [(token.i, token.i + 1, getattr(token, f"{target}_")) for token in doc]
+    spans = doc.spans.get(target.partition(":")[2], [])
+    return [(span.start, span.end, span.label_) for span in spans]
 
 
 def mentions_before(doc: Doc, after: Sequence[Mention]) -> list[Mention] | None:
@@ -57,30 +93,10 @@ def mentions_before(doc: Doc, after: Sequence[Mention]) -> list[Mention] | None:
     if RECORD not in doc.user_data:
         return None
     now = set(after)
-    for change in get_changes(doc):
+    for change in doc.user_data[RECORD]["changes"]:
         now -= {(start, end, label) for start, end, label in change["after"]}
         now |= {(start, end, label) for start, end, label in change["before"]}
     return sorted(now)
-
-
-def stretches(before: Sequence[Mention], after: Sequence[Mention]) -> list[tuple[int, int]]:
-    """Find where two labellings differ.
-
-    before, after (Sequence[Tuple[int, int, str]]): What they label.
-    RETURNS (List[Tuple[int, int]]): Stretches of tokens, from left to right, that hold all mentions that only one has.
-    """
-    out: list[tuple[int, int]] = []
-    for start, end, _ in sorted(set(before) ^ set(after)):
-        if out and start < out[-1][1]:
-            out[-1] = (out[-1][0], max(out[-1][1], end))
-        else:
-            out.append((start, end))
-    return out
-
-
-def inside(mentions: Sequence[Mention], start: int, end: int) -> list[list[Any]]:
-    """RETURNS (List[List[Any]]): The mentions in a stretch, for JSON."""
-    return [[s, e, label] for s, e, label in mentions if start <= s and e <= end]
 
 
 def related(

@@ -7,6 +7,7 @@ Spans travel as two arrays, in spaCy's own numbering: `iob` (0 unknown, 1 inside
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,50 @@ class Codec:
         """RETURNS (List[Tuple[int, int, str]]): Start, end and class of all that is labelled, from left to right."""
         classes = (self.classes[label] for label in labels.tolist())
         return [(t, t + 1, name) for t, name in enumerate(classes)]
+
+    def changed(
+        self, before: NDArray[np.int32], after: NDArray[np.int32]
+    ) -> list[tuple[int, int, list[list[Any]], list[list[Any]]]]:
+        """Find what two labellings label differently. For few differences, in plain Python.
+
+        before, after (ndarray): int32[T], legal sequences.
+        RETURNS (List[Tuple[int, int, List, List]]): Stretches that hold all mentions that only one has, from left to
+            right: start, end, and the mentions there, [start, end, class] each, of the one and of the other.
+        """
+        out: list[tuple[int, int, list[list[Any]], list[list[Any]]]] = []
+        both = (before, after)
+        end = 0
+        for t in np.flatnonzero(before != after).tolist():
+            if out and t < end:
+                continue
+            start, end = t, t + 1
+            while any(self._continues(labels, start) for labels in both):
+                start -= 1
+            while any(self._continues(labels, end) for labels in both):
+                end += 1
+            was, is_ = (self._mentions_in(labels, start, end) for labels in both)
+            out.append((start, end, was, is_))
+        return out
+
+    def _continues(self, labels: NDArray[np.int32], t: int) -> bool:
+        """Whether the mention at t - 1 goes on at t."""
+        if not 0 < t < len(labels):
+            return False
+        kind = self.kinds[labels[t]]
+        return bool(kind >= 0 and not self.begins[labels[t]] and self.kinds[labels[t - 1]] == kind)
+
+    def _mentions_in(self, labels: NDArray[np.int32], start: int, end: int) -> list[list[Any]]:
+        """The mentions in a stretch that none lies across the bounds of."""
+        out: list[list[Any]] = []
+        for t in range(start, end):
+            kind = self.kinds[labels[t]]
+            if kind < 0:
+                continue
+            if t > start and self._continues(labels, t):
+                out[-1][1] = t + 1
+            else:
+                out.append([t, t + 1, self.classes[kind]])
+        return out
 
     def crossing(self, labels: NDArray[np.int32], boundaries: list[int]) -> list[tuple[int, int]]:
         """Find spans that lie across boundaries, which no labels can express.

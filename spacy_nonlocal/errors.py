@@ -291,6 +291,23 @@ class Errors(metaclass=_Catalogue):
         "Component '{name}' learns with {learner}, which cannot rank candidates. Set `ranker` to JointPerceptron or "
         "JointPassiveAggressive."
     )
+    NL428 = (
+        "Pipeline {model} has no component that looks at whole documents, so there are no changes to show (its "
+        "components: {names}). Train one with `nonlocal_reranker`, for instance with configs/nonlocal.cfg."
+    )
+    NL429 = (
+        "{path} cannot be read as a .spacy file ({error}). Get the file again, or make it anew: `python -m spacy "
+        "nonlocal docbin` makes .spacy files of column files."
+    )
+    NL430 = (
+        "Pipeline {model} gives no scores for entities (its components: {names}), so it cannot be compared. Give a "
+        "pipeline that finds entities."
+    )
+    NL431 = "--n-best is {value!r}. Give whole numbers of 1 or more with commas between them, such as 20,100,400."
+    NL432 = "There are {models} pipelines, but --names has {names}: give one name for each, with commas between them."
+    NL433 = (
+        "{path}: a table is written as Markdown or as JSON. Give a name that ends in .md or .json."
+    )
 
     # --- 5xx: learners -------------------------------------------------------------------------
     NL501 = "{learner}: `{setting}` is {value}, but has to be a number greater than 0 and at most {limit:g}."

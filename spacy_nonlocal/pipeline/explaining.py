@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import LOWER
 from spacy.tokens import Doc
 
 from ..candidates import Candidates
-from ..changes import MAX_FEATURES, inside, related, stretches
-from ..doc_arrays import read_column
-from ..features.consistency import ConsistencyFeatures
+from ..changes import MAX_FEATURES
 
 if TYPE_CHECKING:
     from .nonlocal_reranker import NonlocalReranker
@@ -26,50 +23,42 @@ def explain_changes(
     before, after (ndarray): int32[T], the best labelling by local features and the best by all.
     RETURNS (List[Dict[str, Any]]): The changes, from left to right; see `spacy_nonlocal.changes`.
     """
-    codec = reranker._codec
-    old, new = codec.mentions(before), codec.mentions(after)
-    places = stretches(old, new)
+    places = reranker._codec.changed(before, after)
     # The labelling as it is comes first, then what it would be with each of the changes taken back.
     candidates = Candidates.of(
-        after, [after, *(_taken_back(before, after, each) for each in places)]
+        after, [after, *(_taken_back(before, after, start, end) for start, end, _, _ in places)]
     )
     differences = reranker._differences(doc, candidates)
-    words = read_column(doc, LOWER)
-    connectives = _connectives(reranker, words)
+    first, keys, values = (array.tolist() for array in differences)
+    weights = reranker._shim.document_weights(differences.keys).tolist()
+    names = reranker.feature_names(differences.keys)
     changes = []
-    for i, (start, end) in enumerate(places):
-        was, is_ = inside(old, start, end), inside(new, start, end)
-        keys, values = differences.between(0, i + 1)
-        weights = reranker._shim.document_weights(keys).astype(np.float64)
-        names = reranker.feature_names(keys)
-        order = np.argsort(-np.abs(values * weights), kind="stable")[:MAX_FEATURES]
+    for i, (start, end, was, is_) in enumerate(places):
+        # Plain Python: for so few features, arrays would take longer.
+        more: dict[int, float] = {}
+        about: dict[int, tuple[str, float]] = {}
+        for sign, part in ((1, range(first[0], first[1])), (-1, range(first[i + 1], first[i + 2]))):
+            for k in part:
+                more[keys[k]] = more.get(keys[k], 0.0) + sign * values[k]
+                about[keys[k]] = (names[k], weights[k])
+        found = [(about[key][0], value, about[key][1]) for key, value in more.items() if value]
+        found.sort(key=lambda each: -abs(each[1] * each[2]))
         changes.append(
             {
                 "start": start,
                 "end": end,
                 "before": was,
                 "after": is_,
-                "features": [
-                    [names[k], float(values[k]), float(weights[k])] for k in order if weights[k]
-                ],
-                "gain": float(values @ weights),
-                "mentions": related(words, new, (start, end), [*was, *is_], connectives),
+                "features": [list(each) for each in found[:MAX_FEATURES] if each[2]],
+                "gain": sum(value * weight for _, value, weight in found),
             }
         )
     return changes
 
 
 def _taken_back(
-    before: NDArray[np.int32], after: NDArray[np.int32], stretch: tuple[int, int]
+    before: NDArray[np.int32], after: NDArray[np.int32], start: int, end: int
 ) -> NDArray[np.int32]:
     labels = after.copy()
-    labels[slice(*stretch)] = before[slice(*stretch)]
+    labels[start:end] = before[start:end]
     return labels
-
-
-def _connectives(reranker: NonlocalReranker, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    found = np.zeros(len(words), dtype=bool)
-    for block in reranker.nonlocal_features.values():
-        if isinstance(block, ConsistencyFeatures):
-            found |= block.connectives_in(words) > 0
-    return found

@@ -200,6 +200,12 @@ class NonlocalReranker(SequenceLabeller):
         return [found.get(key, f"feature {key}") for key in keys.tolist()]
 
     @cached_property
+    def _connectives(self) -> list[str]:
+        blocks = self.nonlocal_features.values()
+        found = [block.connectives for block in blocks if isinstance(block, ConsistencyFeatures)]
+        return sorted({word for words in found for word in words})
+
+    @cached_property
     def _blocks(self) -> list[tuple[np.uint64, NonlocalFeatures]]:
         blocks = self.nonlocal_features.items()
         return [(np.uint64(get_string_id(f"nonlocal.{name}")), block) for name, block in blocks]
@@ -213,7 +219,7 @@ class NonlocalReranker(SequenceLabeller):
         docs = list(docs)
         super().set_annotations(docs, scores)
         for doc, labelling in zip(docs, scores, strict=True):
-            set_changes(doc, labelling.changes)
+            set_changes(doc, labelling.changes, self.cfg["target"], self._connectives)
 
     # --- learning --------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ..calibration import expected_calibration_error, reliability
-from ..changes import Mention, mentions_before
+from ..changes import Mention, labelled, mentions_before
 from ..consistency_score import count_consistent
 from ..doc_arrays import read_column
 from ..extensions import token_confidences
@@ -60,7 +60,7 @@ def _consistency(examples: list[Example], target: str) -> dict[str, Any]:
     counts = np.zeros(2, dtype=np.int64)
     for eg in examples:
         doc = eg.predicted
-        counts += count_consistent(read_column(doc, ORTH), _mentions(doc, target))
+        counts += count_consistent(read_column(doc, ORTH), labelled(doc, target))
     same, repeated = counts.tolist()
     return {f"{_prefix(target)}_consistency": same / repeated if repeated else None}
 
@@ -69,7 +69,7 @@ def _local(examples: list[Example], target: str) -> dict[str, Any]:
     """The same scores for what the local model alone would have labelled."""
     local = []
     for eg in examples:
-        doc, after = eg.predicted, _mentions(eg.predicted, target)
+        doc, after = eg.predicted, labelled(eg.predicted, target)
         before = mentions_before(doc, after)
         if before is None:
             return {}
@@ -79,11 +79,6 @@ def _local(examples: list[Example], target: str) -> dict[str, Any]:
     scores = {**_accuracy(local, target), **_consistency(local, target)}
     names = [f"{_prefix(target)}_{what}" for what in ("p", "r", "f", "consistency")]
     return {f"{name}_local": scores[name] for name in names if name in scores}
-
-
-def _mentions(doc: Doc, target: str) -> list[Mention]:
-    spans = doc.ents if target == "ents" else doc.spans.get(target.partition(":")[2], [])
-    return [(span.start, span.end, span.label_) for span in spans]
 
 
 def _with_mentions(doc: Doc, mentions: list[Mention], target: str) -> Doc:
