@@ -34,18 +34,19 @@ class Candidates:
         return cls(*n_best_changes(lattice.node, lattice.edge, n))
 
     @classmethod
-    def of(
-        cls, reference: NDArray[np.int32], labellings: Sequence[NDArray[np.int32]]
+    def taken_back(
+        cls,
+        before: NDArray[np.int32],
+        after: NDArray[np.int32],
+        stretches: Sequence[tuple[int, int]],
     ) -> Candidates:
-        """RETURNS (Candidates): These labellings, without scores."""
-        changed = [np.flatnonzero(labels != reference) for labels in labellings]
-        return cls(
-            reference,
-            np.cumsum([0, *map(len, changed)]),
-            np.concatenate(changed).astype(np.int32),
-            np.concatenate([a[b] for a, b in zip(labellings, changed, strict=True)]),
-            np.zeros(len(labellings)),
-        )
+        """RETURNS (Candidates): A labelling, and what it is with each of some changes taken back; without scores."""
+        (positions,) = np.nonzero(before != after)
+        bounds = np.searchsorted(positions, stretches).tolist()
+        parts = [positions[start:end] for start, end in bounds]
+        changed = np.concatenate([positions[:0], *parts]).astype(np.int32)
+        first = np.cumsum([0, 0, *map(len, parts)])
+        return cls(after, first, changed, before[changed], np.zeros(len(parts) + 1))
 
     def labelling(self, i: int) -> NDArray[np.int32]:
         """RETURNS (ndarray): int32[T], the labels of a candidate."""

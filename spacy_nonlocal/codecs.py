@@ -65,38 +65,34 @@ class Codec:
             right: start, end, and the mentions there, [start, end, class] each, of the one and of the other.
         """
         out: list[tuple[int, int, list[list[Any]], list[list[Any]]]] = []
-        both = (before, after)
+        kinds, begins = self.kinds.tolist(), self.begins.tolist()
+        both = (before.tolist(), after.tolist())
+
+        def goes_on(labels: list[int], t: int) -> bool:
+            if not 0 < t < len(labels) or begins[labels[t]] or kinds[labels[t]] < 0:
+                return False
+            return bool(kinds[labels[t - 1]] == kinds[labels[t]])
+
+        def mentions(labels: list[int], start: int, end: int) -> list[list[Any]]:
+            found: list[list[Any]] = []
+            for t in range(start, end):
+                if t > start and goes_on(labels, t):
+                    found[-1][1] = t + 1
+                elif kinds[labels[t]] >= 0:
+                    found.append([t, t + 1, self.classes[kinds[labels[t]]]])
+            return found
+
         end = 0
         for t in np.flatnonzero(before != after).tolist():
-            if out and t < end:
+            if t < end:
                 continue
             start, end = t, t + 1
-            while any(self._continues(labels, start) for labels in both):
+            while goes_on(both[0], start) or goes_on(both[1], start):
                 start -= 1
-            while any(self._continues(labels, end) for labels in both):
+            while goes_on(both[0], end) or goes_on(both[1], end):
                 end += 1
-            was, is_ = (self._mentions_in(labels, start, end) for labels in both)
+            was, is_ = (mentions(labels, start, end) for labels in both)
             out.append((start, end, was, is_))
-        return out
-
-    def _continues(self, labels: NDArray[np.int32], t: int) -> bool:
-        """Whether the mention at t - 1 goes on at t."""
-        if not 0 < t < len(labels):
-            return False
-        kind = self.kinds[labels[t]]
-        return bool(kind >= 0 and not self.begins[labels[t]] and self.kinds[labels[t - 1]] == kind)
-
-    def _mentions_in(self, labels: NDArray[np.int32], start: int, end: int) -> list[list[Any]]:
-        """The mentions in a stretch that none lies across the bounds of."""
-        out: list[list[Any]] = []
-        for t in range(start, end):
-            kind = self.kinds[labels[t]]
-            if kind < 0:
-                continue
-            if t > start and self._continues(labels, t):
-                out[-1][1] = t + 1
-            else:
-                out.append([t, t + 1, self.classes[kind]])
         return out
 
     def crossing(self, labels: NDArray[np.int32], boundaries: list[int]) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 WITH_OUTPUT = re.compile(r"```python\n.*?```\n\n```\n(.*?)```", re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/confidence.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/confidence.md", "docs/nonlocal_reranker.md"])
 def test_code(page, tmp_path, monkeypatch, capsys):
     text = (ROOT / page).read_text(encoding="utf8")
     (tmp_path / "assets").symlink_to(ROOT / "assets")

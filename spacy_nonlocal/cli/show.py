@@ -21,7 +21,7 @@ def show_cli(
     ],
     output_path: Annotated[Path, typer.Argument(help="The HTML page to write")],
     spans_key: Annotated[str, typer.Option(help="Show doc.spans of this name, not doc.ents")] = "",
-    limit: Annotated[int, typer.Option(help="How many documents to show")] = 25,
+    limit: Annotated[int, typer.Option(help="How many documents to show", min=1)] = 25,
 ) -> None:
     """Draw a page that shows documents with the spans that a pipeline finds in them. Example:
 

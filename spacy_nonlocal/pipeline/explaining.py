@@ -24,10 +24,7 @@ def explain_changes(
     RETURNS (List[Dict[str, Any]]): The changes, from left to right; see `spacy_nonlocal.changes`.
     """
     places = reranker._codec.changed(before, after)
-    # The labelling as it is comes first, then what it would be with each of the changes taken back.
-    candidates = Candidates.of(
-        after, [after, *(_taken_back(before, after, start, end) for start, end, _, _ in places)]
-    )
+    candidates = Candidates.taken_back(before, after, [each[:2] for each in places])
     differences = reranker._differences(doc, candidates)
     first, keys, values = (array.tolist() for array in differences)
     weights = reranker._shim.document_weights(differences.keys).tolist()
@@ -54,11 +51,3 @@ def explain_changes(
             }
         )
     return changes
-
-
-def _taken_back(
-    before: NDArray[np.int32], after: NDArray[np.int32], start: int, end: int
-) -> NDArray[np.int32]:
-    labels = after.copy()
-    labels[start:end] = before[start:end]
-    return labels
