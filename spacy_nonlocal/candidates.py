@@ -42,7 +42,7 @@ class Candidates:
     ) -> Candidates:
         """RETURNS (Candidates): A labelling, and what it is with each of some changes taken back; without scores."""
         (positions,) = np.nonzero(before != after)
-        bounds = np.searchsorted(positions, stretches).tolist()
+        bounds = np.searchsorted(positions, np.array(stretches).reshape(-1, 2)).tolist()
         parts = [positions[start:end] for start, end in bounds]
         changed = np.concatenate([positions[:0], *parts]).astype(np.int32)
         first = np.cumsum([0, 0, *map(len, parts)])

@@ -29,6 +29,7 @@ from .doc_arrays import read_column
 RECORD = "spacy_nonlocal.changes"
 Mention = tuple[int, int, str]
 
+_LISTS = ("before", "after", "features")
 # Names that come up very often would make long lists.
 MAX_MENTIONS = 20
 MAX_FEATURES = 10
@@ -67,7 +68,10 @@ def get_changes(doc: Doc) -> list[dict[str, Any]]:
     between = [get_string_id(word) for word in record["connectives"]]
     connectives = np.isin(words, np.array(between, dtype=np.uint64))
     out = []
-    for change in record["changes"]:
+    for stored in record["changes"]:
+        # A saved document has tuples where there were lists.
+        lists = {name: [list(each) for each in stored[name]] for name in _LISTS if name in stored}
+        change = {**stored, **lists}
         stretch, changed = (change["start"], change["end"]), [*change["before"], *change["after"]]
         others = related(words, mentions, stretch, changed, connectives)
         out.append({**change, "mentions": others})

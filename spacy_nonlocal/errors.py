@@ -119,7 +119,7 @@ class Errors(metaclass=_Catalogue):
     # --- 14x: features of whole labellings ------------------------------------------------------
     NL141 = "ConsistencyFeatures: `{setting}` is {value!r}. Known are: {known}."
     NL142 = "ConsistencyFeatures has {n} connectives. At most {limit} can be told apart."
-    NL143 = "UserFeatures ({function}): `timeout` is {timeout}, but has to be a number of seconds above 0."
+    NL143 = "UserFeatures ({function}): `timeout` is {timeout}, but has to be seconds, from 0.001 to 86,400."
     NL144 = (
         "The feature function {function} {what}. It was asked about candidate {candidate} ({spans}) of {where}. It has "
         "to return strings that are not empty (a list, or a generator), whatever the document and the spans are."
@@ -307,6 +307,10 @@ class Errors(metaclass=_Catalogue):
     NL432 = "There are {models} pipelines, but --names has {names}: give one name for each, with commas between them."
     NL433 = (
         "{path}: a table is written as Markdown or as JSON. Give a name that ends in .md or .json."
+    )
+    NL434 = (
+        "Component '{name}' has the learner {learner}, which learns to choose among labellings of whole documents. Use "
+        "it as the `ranker` of a nonlocal_reranker, or another learner here."
     )
 
     # --- 5xx: learners -------------------------------------------------------------------------

@@ -22,7 +22,8 @@ COUNT = ("mentions", "pairs")
 SWITCHES = {
     "phrase": ("same", "none"),
     "subphrase": ("part",),
-    "majority": ("majority", "token", "super"),
+    "majority": ("majority", "super"),
+    "token_majority": ("token",),
     "first_mention": ("first",),
     "conjunction": ("list",),
 }
@@ -45,8 +46,9 @@ class ConsistencyFeatures(NonlocalFeatures):
 
     phrase (bool): Mentions of the same words: how many agree, disagree, or are no entity at all.
     subphrase (bool): Mentions whose words are a part of a longer one's.
-    majority (bool): Each mention against the class that most mentions of the same words have; the same for each of
-        its words, and against longer mentions.
+    majority (bool): Each mention against the class that most mentions of the same words have, and against that of most
+        longer ones.
+    token_majority (bool): Each word of a mention against the class (or none) that the word mostly has.
     first_mention (bool): Each mention against the first one in the document.
     conjunction (bool): Neighbours in a list ("A, B and C").
     match (str): Which words are the same: "exact", "lower" (whatever their case) or "norm" (spaCy's norm).
@@ -60,6 +62,7 @@ class ConsistencyFeatures(NonlocalFeatures):
         phrase: bool = True,
         subphrase: bool = True,
         majority: bool = True,
+        token_majority: bool = False,
         first_mention: bool = True,
         conjunction: bool = True,
         match: str = "exact",
@@ -77,6 +80,7 @@ class ConsistencyFeatures(NonlocalFeatures):
             "phrase": phrase,
             "subphrase": subphrase,
             "majority": majority,
+            "token_majority": token_majority,
             "first_mention": first_mention,
             "conjunction": conjunction,
         }

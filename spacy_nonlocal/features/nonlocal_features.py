@@ -41,9 +41,9 @@ class Differences(NamedTuple):
         weights (ndarray): [E], one for each feature.
         RETURNS (ndarray): float64[m].
         """
-        sums = np.zeros(len(self.values) + 1)
-        np.cumsum(self.values * weights, out=sums[1:])
-        return sums[self.first[1:]] - sums[self.first[:-1]]
+        # Each on its own: equal candidates get equal scores, to the last bit.
+        sums = np.add.reduceat(np.append(self.values * weights, 0.0), self.first[:-1])
+        return np.where(self.first[1:] > self.first[:-1], sums, 0.0)
 
     @classmethod
     def join(cls, parts: Sequence[Differences], m: int) -> Differences:

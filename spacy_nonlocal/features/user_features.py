@@ -27,6 +27,8 @@ from .nonlocal_features import Differences, NonlocalFeatures
 
 # More strings than this from one labelling are taken for a loop without end.
 MAX_STRINGS = 1_000_000
+# Longer than a day, nobody waits.
+MAX_TIMEOUT = 86_400.0
 # Names of features are kept for explanations, up to so many.
 MAX_NAMES = 100_000
 
@@ -42,7 +44,7 @@ class UserFeatures(NonlocalFeatures):
     """
 
     def __init__(self, function: str, timeout: float = 10.0) -> None:
-        if not timeout > 0:
+        if not 0.001 <= timeout <= MAX_TIMEOUT:
             raise ValueError(Errors.NL143.format(function=function, timeout=timeout))
         self.function = function
         self.timeout = timeout
@@ -91,7 +93,11 @@ class UserFeatures(NonlocalFeatures):
         n = 0
         try:
             with time_limit(self.timeout):
-                for each in _iterate(self._call(doc, spans)):
+                strings = self._call(doc, spans)
+                if isinstance(strings, str):
+                    # A string is iterable too, but its letters are hardly meant.
+                    raise problem(f"gave {strings!r}, which is one string")
+                for each in strings:
                     if not isinstance(each, str) or not each:
                         raise problem(f"gave {each!r}, which is no string or an empty one")
                     found[each] += 1
@@ -121,16 +127,11 @@ def find_function(name: str) -> Callable[[Doc, list[Span]], Iterable[str]]:
         module, _, attribute = name.rpartition(".")
         try:
             found = getattr(importlib.import_module(module), attribute)
-        except (ImportError, AttributeError, ValueError) as error:
+        except (ImportError, AttributeError, ValueError, TypeError) as error:
             raise ValueError(Errors.NL145.format(function=name, error=error)) from None
     if not callable(found):
         raise ValueError(Errors.NL145.format(function=name, error=f"it is {found!r}"))
     return found
-
-
-def _iterate(strings: Any) -> Iterable[Any]:
-    # A string is iterable too, but its letters are hardly meant.
-    return [[strings]] if isinstance(strings, str) else strings
 
 
 class _OutOfTime(TimeoutError):
@@ -151,9 +152,11 @@ def time_limit(seconds: float) -> Iterator[None]:
     def ring(number: int, frame: FrameType | None) -> None:
         raise _OutOfTime
 
-    before = signal.signal(signal.SIGALRM, ring)
-    rest, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.getsignal(signal.SIGALRM)
+    rest = interval = 0.0
     try:
+        signal.signal(signal.SIGALRM, ring)
+        rest, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -38,7 +38,7 @@ class Choice(NamedTuple):
 class JointPerceptron(Learner):
     """Learn until the right labelling is ahead of all other candidates by a margin.
 
-    algorithm (str): "proposed" is the paper's algorithm 4.2; "candidate" is 4.1, which leaves the local model alone.
+    algorithm (str): "proposed" is the paper's algorithm 4.2; "candidate" is 4.1, without (B).
     n_best (int): How many labellings of the local model to choose from while training.
     n_best_predict (int): The same for prediction.
     margin_local (float): Cl, in units of feature counts.
@@ -54,9 +54,9 @@ class JointPerceptron(Learner):
         algorithm: str = "proposed",
         n_best: int = 20,
         n_best_predict: int = 100,
-        margin_local: float = 1000.0,
-        margin_total: float = 1000.0,
-        nonlocal_step: float = 0.01,
+        margin_local: float = 100.0,
+        margin_total: float = 100.0,
+        nonlocal_step: float = 0.03,
         average: bool = True,
     ) -> None:
         check_not_negative(self.name, "margin_local", margin_local)

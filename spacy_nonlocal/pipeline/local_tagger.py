@@ -6,6 +6,8 @@ from typing import Any
 from spacy.language import Language
 from thinc.api import Config, Model
 
+from ..errors import Errors
+from ..learners.joint_perceptron import JointPerceptron
 from ..learners.learner import Learner
 from .labeller import SequenceLabeller
 
@@ -67,6 +69,8 @@ def make_local_tagger(
     resumable (bool): Whether to save what only training needs.
     scorer (Optional[Callable]): Scores predictions.
     """
+    if isinstance(learner, JointPerceptron):
+        raise ValueError(Errors.NL434.format(name=name, learner=learner.name))
     return LocalTagger(
         nlp.vocab,
         model,

@@ -17,7 +17,6 @@ from ..analyses import Analysis
 from ..candidates import Candidates
 from ..changes import Reranked, set_changes
 from ..errors import Errors
-from ..features.attributes import Encoded
 from ..features.consistency import ConsistencyFeatures
 from ..features.nonlocal_features import Differences, NonlocalFeatures
 from ..kernels.viterbi import score_path, viterbi
@@ -42,6 +41,7 @@ min_count = 1
 [ranker]
 @misc = "spacy-nonlocal.JointPassiveAggressive.v1"
 """
+_NOTHING = np.zeros(0, dtype=np.int32)
 DEFAULTS = Config().from_str(default_config)
 
 
@@ -164,6 +164,8 @@ class NonlocalReranker(SequenceLabeller):
     def _candidates(self, doc: Doc, n: int) -> Candidates:
         with self._naming(doc):
             lattices = [lattice for _, _, lattice in self._lattices(doc)]
+            if not lattices:
+                return Candidates.taken_back(_NOTHING, _NOTHING, [])
             return Candidates.best(Lattice.join(lattices), n)
 
     def _gains(self, features: Differences) -> NDArray[np.float64]:
@@ -173,6 +175,8 @@ class NonlocalReranker(SequenceLabeller):
 
     def _label(self, doc: Doc) -> Reranked:
         candidates = self._candidates(doc, self.learner.n_best_predict)
+        if len(candidates) == 1:
+            return Reranked(candidates.labelling(0), None, [])
         gains = self._gains(self._differences(doc, candidates))
         best = int(np.argmax(candidates.scores + gains))
         labels = candidates.labelling(best)
@@ -229,8 +233,7 @@ class NonlocalReranker(SequenceLabeller):
         if not sequences:
             return 0.0
         with self._naming(eg.predicted):
-            encoded = [sequence for sequence, _ in sequences]
-            lattices, backprop = self.model.begin_update(encoded)
+            lattices, _ = self.model.begin_update([sequence for sequence, _ in sequences])
             for each in lattices:
                 self._close(each)
             lattice = Lattice.join(lattices)
@@ -238,18 +241,18 @@ class NonlocalReranker(SequenceLabeller):
             if (gold < 0).any():
                 # The best labelling that agrees with what is known is right.
                 gold, _ = viterbi(*lattice.restrict(self._codec.allowed(gold)))
-            guess, step, loss = self._judge(eg.predicted, encoded, lattice, gold)
-            bounds = np.cumsum([0, *map(len, encoded)])
-            parts = [slice(*pair) for pair in zip(bounds[:-1], bounds[1:], strict=True)]
-            backprop([Move(gold[part], guess[part], step) if step else None for part in parts])
+            trainer = self._shim.trainer
+            rows = Rows.join([trainer.rows(sequence, learn=False) for sequence, _ in sequences])
+            move, loss = self._judge(eg.predicted, rows, lattice, gold)
+            self._shim.learn(rows, move)
         return loss
 
     def _judge(
-        self, doc: Doc, sequences: list[Encoded], lattice: Lattice, gold: NDArray[np.int32]
-    ) -> tuple[NDArray[np.int32], float, float]:
-        """Find how to move, and move non-local weights.
+        self, doc: Doc, rows: Rows, lattice: Lattice, gold: NDArray[np.int32]
+    ) -> tuple[Move | None, float]:
+        """Find how to move local weights, and move non-local ones.
 
-        RETURNS (Tuple[ndarray, float, float]): Labels to move away from, how far, and the loss.
+        RETURNS (Tuple[Optional[Move], float]): The change of local weights, if one is needed, and the loss.
         """
         trainer, ranker = self._shim.trainer, self.learner
         candidates = Candidates.best(ranker.search(lattice, gold), ranker.n_best)
@@ -258,21 +261,22 @@ class NonlocalReranker(SequenceLabeller):
             candidates, right = candidates.add(gold, score_path(*lattice, gold)), m
         features = self._differences(doc, candidates)
         total = candidates.scores + features.dot(trainer.document_weights(features.keys))
-        errors = token_errors(gold, candidates.labelling(int(np.argmax(total[:m]))))
         choice = ranker.choose(candidates.scores, total, m, right)
+        best = int(np.argmax(total[:m]))
+        # Where the right labelling is as good as the best, there is no loss.
+        behind = total[best] > total[right] if choice is None else True
+        loss = token_errors(gold, candidates.labelling(best)) if behind else 0
         if choice is None:
-            return gold, 0.0, errors
+            return None, loss
         guess = candidates.labelling(choice.guess)
         keys, values = features.between(right, choice.guess)
         if not choice.everything:
             keys, values = keys[:0], values[:0]
 
         def squared() -> float:
-            rows = Rows.join([trainer.rows(each, learn=False) for each in sequences])
-            return trainer.distance(rows, gold, guess) + ranker.nonlocal_step * float(
-                values @ values
-            )
+            nonlocal_part = ranker.nonlocal_step * float(values @ values)
+            return trainer.distance(rows, gold, guess) + nonlocal_part
 
         step = ranker.length(choice, squared)
         trainer.move_document(keys, values, step * ranker.nonlocal_step)
-        return guess, step, errors
+        return (Move(gold, guess, step) if step else None), loss

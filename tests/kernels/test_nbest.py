@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_nonlocal.kernels.nbest import n_best
+from spacy_nonlocal.kernels.nbest import n_best, n_best_changes
 from spacy_nonlocal.kernels.viterbi import viterbi
 
 from .oracles import (
@@ -239,3 +239,110 @@ def test_no_labellings_asked_for(n):
 def test_more_labellings_than_memory_holds(n):
     with pytest.raises(ValueError, match=r"NL625.* at most 21474836\b"):
         n_best(zeros(100, 4), zeros(1, 4, 4), n)
+
+
+# --- As changes --------------------------------------------------------------------------------
+
+
+def check_changes(reference, first, positions, labels):
+    """What holds for the changes of all labellings."""
+    assert [each.dtype for each in (reference, first, positions, labels)] == [
+        np.int32,
+        np.int64,
+        np.int32,
+        np.int32,
+    ]
+    assert (first[0], first[-1]) == (0, len(positions))
+    assert (np.diff(first) >= 0).all()
+    assert len(labels) == len(positions)
+    assert (reference[positions] != labels).all()
+    rises = np.diff(positions) > 0
+    # From the last change of one labelling to the first of the next, positions may fall.
+    starts = first[(first > 0) & (first < len(positions))]
+    rises[starts - 1] = True
+    assert rises.all()
+
+
+def applied(reference, first, positions, labels):
+    """Every labelling as a whole, [m, T]."""
+    out = np.tile(reference, (len(first) - 1, 1))
+    out[np.repeat(np.arange(len(out)), np.diff(first)), positions] = labels
+    return out
+
+
+def agree_with_whole_labellings(node, edge, n):
+    *changes, scores = n_best_changes(node, edge, n)
+    check_changes(*changes)
+    paths, same_scores = n_best(node, edge, n)
+    np.testing.assert_array_equal(applied(*changes), paths)
+    assert scores.tolist() == same_scores.tolist()
+
+
+@quick
+@given(questions())
+def test_changes_are_those_of_the_n_best(question):
+    agree_with_whole_labellings(*question)
+
+
+@quick
+@given(questions(exact=False))
+def test_changes_where_scores_were_rounded(question):
+    agree_with_whole_labellings(*question)
+
+
+@quick
+@given(questions(masks=True))
+def test_changes_of_the_legal_labellings(question):
+    node, edge, n = question
+    if len(all_scores(node, edge)):
+        agree_with_whole_labellings(node, edge, n)
+    else:
+        with pytest.raises(ValueError, match="NL616"):
+            n_best_changes(node, edge, n)
+
+
+def test_changes_against_the_best():
+    node = floats([[1, 0], [8, 0], [2, 0]])
+    reference, first, positions, labels, scores = n_best_changes(node, zeros(1, 2, 2), 4)
+    assert reference.tolist() == [0, 0, 0]
+    assert first.tolist() == [0, 0, 1, 2, 4]
+    assert positions.tolist() == [0, 2, 0, 2]
+    assert labels.tolist() == [1, 1, 1, 1]
+    assert scores.tolist() == [11, 10, 9, 8]
+
+
+def test_changes_of_no_tokens():
+    reference, first, positions, labels, scores = n_best_changes(zeros(0, 4), zeros(1, 2, 4), 5)
+    assert len(reference) == len(positions) == len(labels) == 0
+    assert first.tolist() == [0, 0]
+    assert scores.tolist() == [0]
+
+
+def test_changes_of_a_long_sequence_are_few():
+    rng = np.random.default_rng(4)
+    T, n = 20_000, 6_400
+    node, edge = (rng.normal(size=shape).astype(np.float32) for shape in ((T, 4), (1, 4, 4)))
+    *changes, scores = n_best_changes(node, edge, n)
+    check_changes(*changes)
+    reference, first, positions, labels = changes
+    assert len(scores) == n
+    # Whole labellings would have 128 million labels.
+    assert len(positions) < n * T / 1000
+    distinct = {
+        (positions[start:end].tobytes(), labels[start:end].tobytes())
+        for start, end in zip(first[:-1], first[1:], strict=True)
+    }
+    assert len(distinct) == n
+    some = applied(reference, first[:101], positions[: first[100]], labels[: first[100]])
+    np.testing.assert_allclose(scores[:100], path_scores(node, edge, some), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_no_changes_asked_for(n):
+    with pytest.raises(ValueError, match="NL624"):
+        n_best_changes(zeros(2, 4), zeros(1, 4, 4), n)
+
+
+def test_changes_of_more_labellings_than_memory_holds():
+    with pytest.raises(ValueError, match="NL625"):
+        n_best_changes(zeros(100, 4), zeros(1, 4, 4), 2**62)

@@ -16,8 +16,10 @@ from .util import (
     CONFIG,
     DATA,
     ENTS,
+    JOINT,
     LEARNERS,
     NAME,
+    RERANKER,
     SCORES,
     TAGS,
     columns,
@@ -175,15 +177,16 @@ def _start_method(request):
 
 
 @pytest.mark.parametrize("_start_method", ["fork", "spawn"], indirect=True)
+@pytest.mark.parametrize("config", [{}, RERANKER], ids=["local_tagger", "nonlocal_reranker"])
 @pytest.mark.usefixtures("_start_method")
-def test_multiprocessing():
-    nlp = trained()
+def test_multiprocessing(config):
+    nlp = trained(**config)
     texts = [text for text, _ in ENTS] * 3
     docs = list(nlp.pipe(texts, n_process=2, batch_size=4))
     assert [iob(doc) for doc in docs] == right("ents") * 3
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", [*LEARNERS, *JOINT])
 def test_pickle(name):
     nlp = trained(passes=3, **learner(name))
     again = pickle.loads(pickle.dumps(nlp))  # noqa: S301
@@ -194,8 +197,9 @@ def test_pickle(name):
     assert tagger.to_bytes(exclude=["vocab"]) == other.to_bytes(exclude=["vocab"])
 
 
-def test_pickle_before_training():
-    nlp = pickle.loads(pickle.dumps(make_nlp()))  # noqa: S301
+@pytest.mark.parametrize("config", [{}, RERANKER], ids=["local_tagger", "nonlocal_reranker"])
+def test_pickle_before_training(config):
+    nlp = pickle.loads(pickle.dumps(make_nlp(**config)))  # noqa: S301
     examples = make_examples(nlp)
     nlp.initialize(lambda: examples)
     update(nlp, examples)
@@ -401,7 +405,7 @@ def test_memory_zone_before_anything_else(tmp_path):
 # --- saving --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", [*LEARNERS, *JOINT])
 def test_overfitting_io(name, tmp_path):
     nlp = trained(**learner(name))
     assert given(nlp, "ents") == right("ents")
@@ -429,6 +433,9 @@ def test_overfitting_io(name, tmp_path):
         {"scheme": "IO"},
         features("lower_lexicon[0]", "orth[0]", edges=["bias", "lower[0]"]),
         features("prefix2[0]|suffix1[1]", "orth[-1]==orth[0]", edges=[]),
+        {**RERANKER, "target": "tag"},
+        {**RERANKER, "scheme": "BILUO"},
+        {**RERANKER, "scheme": "IO", "nonlocal_features": {}},
     ],
 )
 def test_settings_survive_saving(config, tmp_path):

@@ -7,8 +7,10 @@ from spacy.training import Example
 from .util import (
     CONFIG,
     ENTS,
+    JOINT,
     LEARNERS,
     NAME,
+    RERANKER,
     columns,
     features,
     files_of,
@@ -50,7 +52,7 @@ def from_bytes(nlp, config):
     return make_nlp(**config).from_bytes(nlp.to_bytes())
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", [*LEARNERS, *JOINT])
 @pytest.mark.parametrize("way", ["disk", "bytes"])
 def test_update_after_reload(name, way, tmp_path):
     config = learner(name)
@@ -73,6 +75,8 @@ def test_update_after_reload(name, way, tmp_path):
         {"scheme": "IO", **features("lower_lexicon[0]", "suffix2[0]", min_count=2)},
         learner("MarginPerceptron", margin=2.0, average=False),
         learner("PassiveAggressive", C=0.3, average=False),
+        learner("JointPerceptron", margin_local=2.0, n_best=3, average=False),
+        {"scheme": "BILUO", **learner("JointPassiveAggressive", algorithm="candidate", C=0.3)},
     ],
 )
 def test_update_after_many_reloads(config, tmp_path):
@@ -84,15 +88,16 @@ def test_update_after_many_reloads(config, tmp_path):
     assert state(stopped) == state(steady)
 
 
-def test_update_after_reload_from_partly_annotated_documents(tmp_path):
-    steady, stopped = (trained(PARTLY, passes=1) for _ in range(2))
+@pytest.mark.parametrize("config", [{}, RERANKER], ids=["local_tagger", "nonlocal_reranker"])
+def test_update_after_reload_from_partly_annotated_documents(config, tmp_path):
+    steady, stopped = (trained(PARTLY, passes=1, **config) for _ in range(2))
     stopped = reload(stopped, tmp_path)
     for nlp in (steady, stopped):
         update(nlp, make_examples(nlp, PARTLY), passes=3)
     assert state(stopped) == state(steady)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", [*LEARNERS, *JOINT])
 def test_averages_survive_reload(name, tmp_path):
     # Stopped early, raw and averaged weights differ most.
     nlp = trained(MORE, passes=1, **learner(name))
@@ -107,8 +112,9 @@ def test_averages_survive_reload(name, tmp_path):
         assert before.edge.tobytes() == after.edge.tobytes()
 
 
-def test_predicting_while_training_changes_nothing():
-    steady, curious = (trained(MORE, passes=0) for _ in range(2))
+@pytest.mark.parametrize("config", [{}, RERANKER], ids=["local_tagger", "nonlocal_reranker"])
+def test_predicting_while_training_changes_nothing(config):
+    steady, curious = (trained(MORE, passes=0, **config) for _ in range(2))
     for data in MORE:
         for nlp in (steady, curious):
             nlp.update(make_examples(nlp, [data]))

@@ -26,12 +26,19 @@ LEARNERS = {
     "MarginPerceptron": {"margin": 5.0},
     "PassiveAggressive": {"C": 1.0},
 }
+# These learn whole documents, and need another factory.
+JOINT = {
+    "JointPerceptron": {"margin_local": 5.0, "margin_total": 5.0},
+    "JointPassiveAggressive": {"C": 1.0},
+}
+RERANKER = {"factory": "nonlocal_reranker"}
 
 
 def learner(name, **settings):
-    """The config of a learner."""
-    settings = settings or LEARNERS[name]
-    return {"learner": {"@misc": f"spacy-nonlocal.{name}.v1", **settings}}
+    """The config of a component with a learner."""
+    settings = settings or (LEARNERS | JOINT)[name]
+    block = {"@misc": f"spacy-nonlocal.{name}.v1", **settings}
+    return {**RERANKER, "ranker": block} if name in JOINT else {"learner": block}
 
 
 def features(*nodes, **settings):
@@ -39,10 +46,10 @@ def features(*nodes, **settings):
     return {"model": {"features": {"preset": None, "nodes": list(nodes), **settings}}}
 
 
-def make_nlp(**config):
-    """A pipeline of one local tagger."""
+def make_nlp(factory=NAME, **config):
+    """A pipeline of one component, a local tagger unless another is asked for; it has one name, whatever it is."""
     nlp = spacy.blank("en")
-    nlp.add_pipe(NAME, config=config)
+    nlp.add_pipe(factory, name=NAME, config=config)
     return nlp
 
 
