@@ -249,5 +249,13 @@ def test_components_are_found_by_name(name):
 )
 def test_components_take_every_learner(learner):
     nlp = spacy.blank("en")
-    component = nlp.add_pipe("local_tagger", config={"learner": {"@misc": learner}})
+    joint = "Joint" in learner
+    factory, setting = ("nonlocal_reranker", "ranker") if joint else ("local_tagger", "learner")
+    component = nlp.add_pipe(factory, config={setting: {"@misc": learner}})
     assert isinstance(component.learner, BLOCKS[learner][1])
+
+
+@pytest.mark.parametrize("learner", [name for name in BLOCKS if ".Joint" in name])
+def test_a_joint_learner_cannot_learn_locally(learner):
+    with pytest.raises(ValueError, match="NL434.*'local_tagger'.*Joint.*nonlocal_reranker"):
+        spacy.blank("en").add_pipe("local_tagger", config={"learner": {"@misc": learner}})
