@@ -99,21 +99,31 @@ def margin_perceptron(margin: float) -> System:
     return System("MarginPerceptron", {"margin": margin})
 
 
-def joint_perceptron(algorithm: str, margin: float) -> System:
+def joint_perceptron(algorithm: str, margin: float, **settings: Any) -> System:
     # Both margins are the same, as in the paper: to tune one number for each rival is fair.
     both = {"margin_local": margin, "margin_total": margin}
-    return System("JointPerceptron", {"algorithm": algorithm, **both, **N_BEST})
+    return System("JointPerceptron", {"algorithm": algorithm, **both, **N_BEST, **settings})
 
 
 LOCAL, CANDIDATE, PROPOSED = "MarginPerceptron", "algorithm 4.1", "algorithm 4.2"
+# With non-local steps as long as local ones
+PAPER_CANDIDATE, PAPER_PROPOSED = f"{CANDIDATE}, paper's steps", f"{PROPOSED}, paper's steps"
 PA, JOINT_PA = "PassiveAggressive", "JointPassiveAggressive"
 TUNED: dict[str, Callable[[float], System]] = {
     LOCAL: margin_perceptron,
     CANDIDATE: partial(joint_perceptron, "candidate"),
     PROPOSED: partial(joint_perceptron, "proposed"),
+    PAPER_CANDIDATE: partial(joint_perceptron, "candidate", nonlocal_step=1.0),
+    PAPER_PROPOSED: partial(joint_perceptron, "proposed", nonlocal_step=1.0),
 }
 FIXED = {PA: System(PA), JOINT_PA: System(JOINT_PA, N_BEST)}
-RIVALS = {CANDIDATE: LOCAL, PROPOSED: LOCAL, JOINT_PA: PA}  # and whom they should be better than
+RIVALS = {
+    CANDIDATE: LOCAL,
+    PROPOSED: LOCAL,
+    PAPER_CANDIDATE: LOCAL,
+    PAPER_PROPOSED: LOCAL,
+    JOINT_PA: PA,
+}  # and whom they should be better than
 
 
 def train_and_score(corpus: Corpus, system: System, passes: int, seed: int) -> dict[str, Any]:
@@ -204,7 +214,7 @@ def _gain_table(corpus: str, found: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def _wanted(corpus: str, name: str, points: float) -> tuple[str, bool]:
-    if name == CANDIDATE:
+    if name == PAPER_CANDIDATE:
         return "< 0", points >= 0
     if name == PROPOSED and corpus in WANTED:
         return f">= {WANTED[corpus]}", points < WANTED[corpus]
