@@ -120,10 +120,12 @@ class ConsistencyFeatures(NonlocalFeatures):
 
     def connectives_in(self, lower: NDArray[np.uint64]) -> NDArray[np.uint8]:
         """RETURNS (ndarray): uint8[T], which connective each token is, from 1; 0: none."""
-        if not len(self._sorted):
-            return np.zeros(len(lower), dtype=np.uint8)
-        at = np.minimum(np.searchsorted(self._sorted, lower), len(self._sorted) - 1)
-        return np.where(self._sorted[at] == lower, self._order[at] + 1, 0).astype(np.uint8)
+        out = np.zeros(len(lower), dtype=np.uint8)
+        if len(self._sorted):
+            at = self._sorted.searchsorted(lower)
+            (found,) = (self._sorted.take(at, mode="clip") == lower).nonzero()
+            out[found] = self._order[at[found]] + 1
+        return out
 
     def _keys_of(self, codes: NDArray[np.int32], classes: tuple[str, ...]) -> NDArray[np.uint64]:
         """Feature keys for the kernel's codes: hashes of names, so that they mean the same in every model."""
