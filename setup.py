@@ -40,4 +40,8 @@ extensions = [
 ]
 
 # Always from the start: cythonize looks at dates, and would miss that the directives have changed.
-setup(ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES, force=True))
+setup(
+    ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES, force=True),
+    # As many compilers at once as there are processors: most of an installation is waiting for them.
+    options={"build_ext": {"parallel": os.cpu_count() or 1}},
+)
